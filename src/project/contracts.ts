@@ -2,7 +2,16 @@
 import { type Address, bytesFromHex, hexFromBytes, paddedBytes } from '../core/hex.ts'
 import { addresses } from '../node/accounts/accounts.ts'
 import type { ChainState } from '../node/ledger/chainstate.ts'
-import { accountAt, slotValue, type World } from '../state/world.ts'
+import type { Trie } from '../state/trie.ts'
+import { collectChanges, type ValueChange } from '../state/triewalk.ts'
+import {
+  type Account,
+  accountAt,
+  emptyStorage,
+  type StorageSlot,
+  slotValue,
+  type World,
+} from '../state/world.ts'
 import type { TokenUnit } from './abi/values.ts'
 import type { Artifacts } from './artifacts.ts'
 import type { Contract } from './code/catalogue.ts'
@@ -11,7 +20,7 @@ import type { Identity } from './naming/identity.ts'
 import type { Names } from './naming/names.ts'
 import { type JsonObject, member } from './reading/formats.ts'
 import { CompiledReader } from './sourcify/compiled.ts'
-import { type NamedSlot, namedSlots } from './trace/storage.ts'
+import { type NamedSlot, namedSlots, type SlotChange, storageTexts } from './trace/storage.ts'
 
 export interface KnownContract {
   readonly name: string
@@ -107,12 +116,50 @@ export class Contracts {
     return withElements(declared, namedSlots(layout, stored, keys, style, fetched))
   }
 
+  /** Slots that differ between two states of an account, by name. */
+  async changes(
+    state: ChainState,
+    world: World,
+    before: Account | undefined,
+    after: Account | undefined,
+  ): Promise<readonly string[]> {
+    const [old, now] = [before?.storage ?? emptyStorage, after?.storage ?? emptyStorage]
+    const { address } = (after ?? before)!
+    const changed = slotChanges(old, now)
+    if (changed.length === 0) return []
+    const names = this.#names
+    const layout = await this.#layoutOf(names.identities.of(world, address))
+    const nameOf = (text: string): string | undefined => names.argumentName(world, text)
+    const token = names.identities.token(world, address)
+    const style = { nameOf, token, isWhole: false }
+    return storageTexts(layout, changed, keysIn(state), style, (slot) => ({
+      before: slotValue(old, slot),
+      after: slotValue(now, slot),
+    }))
+  }
+
   async #layoutOf(identity: Identity | undefined): Promise<unknown> {
     if (identity?.contract === undefined || identity.isGuess) return undefined
     const { details } = this.#artifacts
     await details.prepare([identity.contract])
     return details.of(identity.contract)?.layout
   }
+}
+
+/** At most `MOST_SLOTS`. Of a fork, those that were fetched or set. */
+function slotChanges(old: Trie<StorageSlot>, now: Trie<StorageSlot>): readonly SlotChange[] {
+  const slots = new Set<bigint>()
+  const changes: SlotChange[] = []
+  const pairs: ValueChange<StorageSlot>[] = []
+  if (!old.isBacked && !now.isBacked) collectChanges(old.root, now.root, pairs)
+  else for (const each of now.values()) pairs.push([undefined, each])
+  for (const [was, is] of pairs) slots.add((is ?? was)!.slot)
+  for (const slot of slots) {
+    if (changes.length === MOST_SLOTS) break
+    const [before, after] = [slotValue(old, slot), slotValue(now, slot)]
+    if (before !== after) changes.push({ slot, before, after })
+  }
+  return changes
 }
 
 /** The variables of one list with the elements of mappings of another, then slots without a name. */

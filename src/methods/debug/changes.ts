@@ -6,6 +6,7 @@ import { yielding } from '../../core/yield.ts'
 import { replay } from '../../node/calls/replay.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { recordAt } from '../../node/chain/lookup.ts'
+import { isSameAccount } from '../../node/cheats/directchanges.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import { blockByNumber } from '../../node/ledger/blocktree.ts'
 import { knownBlock } from '../../node/ledger/leftblocks.ts'
@@ -14,7 +15,7 @@ import type { BlockReference } from '../../node/ledger/references.ts'
 import { optional, param } from '../../rpc/method.ts'
 import { address, hash, list } from '../../rpc/primitives.ts'
 import { invalid } from '../../rpc/schema.ts'
-import { type Account, accountAt, accountsOf, stateRoot, type World } from '../../state/world.ts'
+import { accountAt, accountsOf, stateRoot, type World } from '../../state/world.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
 import { blockHash, blockReference } from '../wire/decodeblock.ts'
@@ -86,20 +87,10 @@ function parentOf({ state }: Chain, { block: { header } }: BlockRecord): BlockRe
 async function differences(before: World, after: World): Promise<Address[]> {
   const addresses: Address[] = []
   for await (const account of yielding(accountsOf(after))) {
-    if (!isSame(accountAt(before, account.address), account)) addresses.push(account.address)
+    if (!isSameAccount(accountAt(before, account.address), account)) addresses.push(account.address)
   }
   for await (const { address: gone } of yielding(accountsOf(before))) {
     if (accountAt(after, gone) === undefined) addresses.push(gone)
   }
   return addresses
-}
-
-function isSame(a: Account | undefined, b: Account): boolean {
-  if (a === undefined || a === b) return a === b
-  return (
-    a.nonce === b.nonce &&
-    a.balance === b.balance &&
-    a.codeHash === b.codeHash &&
-    (a.storage === b.storage || a.storage.rootHash === b.storage.rootHash)
-  )
 }

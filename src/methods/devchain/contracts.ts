@@ -2,15 +2,29 @@
 import { wordFromBigint } from '../../core/hex.ts'
 import { call } from '../../node/calls/call.ts'
 import { stateAt } from '../../node/chain/lookup.ts'
+import { type DirectChange, directChanges } from '../../node/cheats/directchanges.ts'
 import { latest } from '../../node/ledger/references.ts'
 import type { KnownContract, KnownToken } from '../../project/contracts.ts'
 import type { NamedSlot } from '../../project/trace/storage.ts'
 import { optional, param } from '../../rpc/method.ts'
-import { address, asJson, boolean, hash, list, nullable, text } from '../../rpc/primitives.ts'
+import {
+  address,
+  asJson,
+  boolean,
+  data,
+  hash,
+  list,
+  nullable,
+  quantityNumber,
+  text,
+} from '../../rpc/primitives.ts'
+import { type Decoder, invalid } from '../../rpc/schema.ts'
+import type { Account } from '../../state/world.ts'
 import { type Methods, method } from '../common/context.ts'
 import { ACCOUNT } from '../common/examples.ts'
 import { blockReference } from '../wire/decodeblock.ts'
-import { field, mapOf, plainInteger, shape } from '../wire/encodeobject.ts'
+import { refined } from '../wire/decodeobject.ts'
+import { field, mapOf, plainInteger, quantityResult, shape, wei } from '../wire/encodeobject.ts'
 
 /** Enough for a call that does nothing. */
 const READY_GAS = 100_000n
@@ -32,6 +46,34 @@ const slotShape = shape<NamedSlot>('slot', {
   type: field(nullable(text), ({ type }) => type),
   value: field(text, (named) => named.text),
   word: field(hash, ({ word }) => wordFromBigint(word)),
+})
+
+/** Blocks whose states are compared in one request. */
+const MOST_SEARCHED = 10_000
+
+const blockCount: Decoder<number> = refined(quantityNumber, (blocks, path) => {
+  if (blocks >= 1 && blocks <= MOST_SEARCHED) return blocks
+  throw invalid(path, `a number of blocks from 1 to ${MOST_SEARCHED}`, blocks)
+})
+
+type AccountSide = Pick<Account, 'balance' | 'nonce' | 'code'>
+
+const sideShape = shape<AccountSide>('account', {
+  balance: field(wei, ({ balance }) => balance),
+  nonce: field(quantityResult, ({ nonce }) => nonce),
+  code: field(data, ({ code }) => code),
+})
+
+interface TextedChange extends DirectChange {
+  readonly storage: readonly string[]
+}
+
+const changeShape = shape<TextedChange>('change', {
+  blockNumber: field(quantityResult, ({ record }) => record.block.header.number),
+  blockHash: field(hash, ({ record }) => record.block.hash),
+  before: field(nullable(sideShape), ({ before }) => before),
+  after: field(nullable(sideShape), ({ after }) => after),
+  storage: field(list(text), ({ storage }) => [...storage]),
 })
 
 const tokenShape = shape<KnownToken>('token', {
@@ -65,6 +107,30 @@ export const contractMethods: Methods = [
       await artifacts.catchUp()
       const { world } = await stateAt(chain, block, caller)
       return (await contracts()).storage(chain.state, world, account)
+    },
+  }),
+  method({
+    name: 'devchain_directChanges',
+    summary: 'Returns what was set of an account without a transaction in the blocks up to one.',
+    params: [
+      param('account', address),
+      optional('block', blockReference, latest),
+      optional('blocks', blockCount, 1_000),
+    ],
+    result: list(changeShape, 'change'),
+    example: { params: [ACCOUNT, 'latest', 100], result: [] },
+    onFork: 'here',
+    handle: async ({ chain, caller, project }, account, block, blocks) => {
+      const { artifacts, contracts, names } = await project.open()
+      await artifacts.catchUp()
+      const known = await contracts()
+      const changes: TextedChange[] = []
+      for (const each of await directChanges(chain, account, { block, blocks }, caller)) {
+        const { before, after } = each
+        const storage = await known.changes(chain.state, names.world, before, after)
+        changes.push({ ...each, storage })
+      }
+      return changes
     },
   }),
   method({

@@ -98,10 +98,13 @@ export function hashByNumber(tree: BlockTree, number: bigint): Hash | undefined 
 }
 
 export function blockByHash(tree: BlockTree, hash: Hash): BlockRecord | undefined {
+  return singleByHash(tree, hash) ?? tree.canonical.findInRuns(hash)
+}
+
+/** A block that is in no run. */
+export function singleByHash(tree: BlockTree, hash: Hash): BlockRecord | undefined {
   const isHere = (record: BlockRecord): true | undefined => hashOf(record) === hash || undefined
-  return (
-    tree.byHash.get(hash) ?? findOld(tree, hash, isHere)?.record ?? tree.canonical.findInRuns(hash)
-  )
+  return tree.byHash.get(hash) ?? findOld(tree, hash, isHere)?.record
 }
 
 /** @param block how the caller named it */

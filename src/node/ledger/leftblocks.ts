@@ -8,6 +8,7 @@ import {
   headChange,
   isCanonical,
   SIDE_LIMIT,
+  singleByHash,
   type TransactionPlace,
   transactionPlace,
 } from './blocktree.ts'
@@ -34,13 +35,16 @@ function goneOf(branch: BlockTree, tree: BlockTree): readonly BlockRecord[] {
 
 /** The block with this hash, on any branch. */
 export function knownBlock({ tree, left }: Branches, hash: Hash): BlockRecord | undefined {
-  const record = blockByHash(tree, hash)
+  const record = singleByHash(tree, hash)
   if (record !== undefined) return record
-  for (const each of left) {
-    const gone = blockByHash(each.tree, hash)
-    if (gone !== undefined) return gone
+  // the runs last: those of a forked network may have to be fetched
+  for (const find of [singleByHash, blockByHash]) {
+    for (const each of left) {
+      const gone = find(each.tree, hash)
+      if (gone !== undefined) return gone
+    }
   }
-  return undefined
+  return blockByHash(tree, hash)
 }
 
 /** Where a transaction is on the chain, or else on a branch that was left. */

@@ -1,11 +1,11 @@
-// What transactions changed of an account: storage by name, balance, nonce and code, newest first.
+// What changed an account, newest first: transactions and what was set without one; storage by name, balance, nonce and code.
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
-import { count, ether, plural } from '../data/format.ts'
+import { count, ether, hex, plural } from '../data/format.ts'
 import { linkTo, type Route } from '../data/route.ts'
 import type { RpcLeftBlock, RpcTrace, RpcTransaction } from '../data/shapes.ts'
-import { usePoint } from '../data/time.ts'
-import { type Reading, useRead, useReads } from '../data/use.ts'
+import { stateOf, usePoint } from '../data/time.ts'
+import { type Reading, useRead, useReads, useSteady } from '../data/use.ts'
 import { html } from '../html.ts'
 import { Empty, HexLink, Waiting } from '../parts/basics.ts'
 import { Group } from '../parts/changes.ts'
@@ -51,20 +51,52 @@ export function useTransactionsOf(
   return { ...read, value: { ...read.value, txs: [...mine.reverse(), ...read.value.txs] } }
 }
 
+/** Blocks that are searched at first for changes without a transaction, and the most that are. */
+const FIRST_BLOCKS = 1_000
+const MOST_BLOCKS = 10_000
+
 export function History(props: HistoryProps): VNode {
+  const { address, route } = props
   const [pages, setPages] = useState<readonly (number | undefined)[]>([undefined])
-  const read = useTransactionsOf(props, PAGE, pages.at(-1))
-  if (read.value === undefined) return html`<${Waiting} read=${read} />`
-  const { txs, lastPage } = read.value
+  const [most, setMost] = useState(FIRST_BLOCKS)
+  const older = pages.at(-1)
+  const { number: now = 0 } = usePoint(route) ?? {}
+  const read = useTransactionsOf(props, PAGE, older)
+  const { txs = [], lastPage = true } = read.value ?? {}
   const oldest = Number(txs.at(-1)?.blockNumber)
-  return html`${txs.length === 0 && html`<${Empty}>No transactions.<//>`}
-    ${txs.map((each) => html`<${Entry} key=${each.hash} transaction=${each} address=${props.address} />`)}
+  const newest = older === undefined ? now : older - 1
+  const all = newest + 1 - (lastPage ? 0 : oldest)
+  const blocks = Math.min(all, most)
+  const upTo = older === undefined ? stateOf(route) : hex(newest)
+  const changes = useRead<readonly RpcDirectChange[]>(
+    read.value ? 'devchain_directChanges' : '',
+    [address, upTo, hex(blocks)],
+    'now',
+  )
+  const direct = useSteady(changes.value) ?? []
+  if (read.value === undefined) return html`<${Waiting} read=${read} />`
+  const entries = [
+    ...direct.map(
+      (each) => [each, html`<${DirectEntry} key=${each.blockHash} change=${each} />`] as const,
+    ),
+    ...txs.map(
+      (each) =>
+        [each, html`<${Entry} key=${each.hash} transaction=${each} address=${address} />`] as const,
+    ),
+  ]
+  // what was set after a block is newer than its transactions, and sorting keeps the order of equals
+  entries.sort(([a], [b]) => Number(b.blockNumber) - Number(a.blockNumber))
+  return html`${entries.length === 0 && html`<${Empty}>Nothing changed it.<//>`}
+    ${entries.map(([, entry]) => entry)}
+    ${changes.error && html`<${Waiting} read=${changes} />`}
+    ${blocks < all && html`<p class="more"><span class="dim">Changes without a transaction: in the newest ${plural(blocks, 'block')} of ${count(all)}</span> ${most < MOST_BLOCKS && html`<button type="button" onClick=${() => setMost(MOST_BLOCKS)}>Search ${plural(Math.min(all, MOST_BLOCKS), 'block')}</button>`}</p>`}
     <p class="more"><button type="button" disabled=${pages.length === 1} onClick=${() => setPages(pages.slice(0, -1))}>Newer</button> <button type="button" disabled=${lastPage} onClick=${() => setPages([...pages, oldest])}>Older</button></p>`
 }
 
 interface RpcAccountPart {
   readonly balance?: string
-  readonly nonce?: number
+  /** As the tracer has it, or as hex. */
+  readonly nonce?: number | string
   readonly code?: string
 }
 
@@ -90,17 +122,34 @@ function Entry({ transaction, address }: { transaction: RpcTransaction; address:
   return html`<${Group} title=${title} lines=${lines.length === 0 ? ['nothing changed'] : lines} />`
 }
 
+/** Of devchain_directChanges: an account after a block, before and after what was set; null: there is none. */
+interface RpcDirectChange {
+  readonly blockNumber: string
+  readonly blockHash: string
+  readonly before: RpcAccountPart | null
+  readonly after: RpcAccountPart | null
+  readonly storage: readonly string[]
+}
+
+function DirectEntry({ change }: { change: RpcDirectChange }): VNode {
+  const { blockNumber, blockHash, before, after, storage } = change
+  const title = html`<a class="number" href=${linkTo(['block', blockHash])}>${count(Number(blockNumber))}</a> <span class="dim">set after this block, without a transaction</span>`
+  const parts = partTexts(before ?? {}, after ?? { balance: '0x0', nonce: '0x0', code: '0x' })
+  return html`<${Group} title=${title} lines=${[...parts, ...storage]} />`
+}
+
 function partTexts(pre: RpcAccountPart, post: RpcAccountPart): readonly string[] {
-  const texts: Readonly<Record<keyof RpcAccountPart, (value: string) => string>> = {
-    balance: (value) => ether(BigInt(value)),
-    nonce: (value) => count(Number(value)),
-    code: (value) => (value.length <= 2 ? 'none' : plural(value.length / 2 - 1, 'byte')),
+  const texts = {
+    balance: (value: unknown) => ether(BigInt(String(value))),
+    nonce: (value: unknown) => count(Number(value)),
+    code: (value: unknown) => {
+      const { length } = String(value)
+      return length <= 2 ? 'none' : plural(length / 2 - 1, 'byte')
+    },
   }
-  const usual = { balance: 0, nonce: 0, code: '0x' }
-  return (Object.keys(texts) as (keyof RpcAccountPart)[])
-    .filter((key) => post[key] !== undefined)
-    .map((key) => {
-      const [from, to] = [pre[key] ?? usual[key], post[key]]
-      return `${key} ${texts[key](String(from))} → ${texts[key](String(to))}`
-    })
+  const usual = { balance: '0x0', nonce: '0x0', code: '0x' }
+  return (['balance', 'nonce', 'code'] as const)
+    .map((key) => [key, pre[key] ?? usual[key], post[key]] as const)
+    .filter(([, from, to]) => to !== undefined && from !== to)
+    .map(([key, from, to]) => `${key} ${texts[key](from)} → ${texts[key](to)}`)
 }

@@ -118,7 +118,7 @@ function Tabs({ address, route, block, contract }: TabsProps): VNode {
     Functions: () => html`<${Functions} address=${address} abi=${abi} block=${block} />`,
     Storage: () => html`<${Storage} address=${address} block=${block} />`,
     Events: () => html`<${Events} address=${address} abi=${abi} route=${route} />`,
-    History: () => html`<${History} address=${address} route=${route} />`,
+    History: () => html`<${History} key=${route.at} address=${address} route=${route} />`,
     Source: () => html`<${Source} sources=${contract?.sources ?? {}} />`,
     Transactions: () => html`<${Transactions} address=${address} route=${route} />`,
   }

@@ -230,7 +230,7 @@ const FAULTS = `[
   ...[...document.querySelectorAll('main h1')].filter((each) => each.clientHeight > 200).map(() => 'a long heading'),
 ]`
 
-test('the history of a contract has what each transaction changed, by name, newest first', async () => {
+test('the history of a contract has what transactions and setters changed, by name, newest first', async () => {
   const { page } = stage
   await rpc('devchain_label', { [SENDER]: 'alice' })
   for (let i = 1; i <= 11; i++) await send(rpc, { to: vault, value: ETHER })
@@ -244,6 +244,12 @@ test('the history of a contract has what each transaction changed, by name, newe
   expect(await page.getByRole('button', { name: 'Older' }).isDisabled()).toBe(true)
   await page.getByRole('button', { name: 'Newer' }).click()
   await groups.nth(9).waitFor()
+  // and what no transaction did
+  await rpc('hardhat_setBalance', vault, '0x1')
+  await rpc('hardhat_setStorageAt', vault, '0x63', `0x${'7'.padStart(64, '0')}`)
+  await groups.first().getByText('set after this block, without a transaction').waitFor()
+  await groups.first().getByText('balance 11 ether → 1 wei', { exact: true }).waitFor()
+  await groups.first().getByText('slot 0x63 0 → 7').waitFor()
 })
 
 test('addresses in events and arguments are links with names, and console lines have a place', async () => {

@@ -162,8 +162,13 @@ describe('a fork', () => {
     const start = await fork.ask('eth_blockNumber')
     const id = await fork.ask('evm_snapshot')
     await sendOn(fork.ask, { to: keeper, data: setting(0, 9) })
+    const { hash } = (await fork.ask('eth_getBlockByNumber', 'latest', false)) as { hash: string }
     await fork.ask('evm_revert', id)
     expect(await fork.ask('eth_getStorageAt', keeper, '0x0')).toBe(`0x${word(100)}`)
+    expect(await fork.ask('eth_getBlockByHash', hash, false)).toMatchObject({ hash })
+    expect(await fork.ask('eth_getStorageAt', keeper, '0x0', { blockHash: hash })).toBe(
+      `0x${word(9)}`,
+    )
     await fork.ask('anvil_setStorageAt', keeper, '0x1', `0x${word(77)}`)
     await fork.ask('anvil_setBalance', keeper, '0x5')
     expect(await fork.ask('eth_getBalance', keeper)).toBe('0x5')

@@ -1,12 +1,15 @@
 // Changes from outside: balances, code and slots set without a transaction.
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Address } from '../../../../src/core/hex.ts'
+import { directChanges } from '../../../../src/node/cheats/directchanges.ts'
 import { editAccount, editAccounts, editWorld } from '../../../../src/node/cheats/edit.ts'
 import { mine } from '../../../../src/node/commands/mine.ts'
 import { revertTo, takeSnapshot } from '../../../../src/node/commands/snapshots.ts'
 import { announcementsOf } from '../../../../src/node/events/changes.ts'
 import { headOf } from '../../../../src/node/ledger/blocktree.ts'
 import type { StateChange } from '../../../../src/node/ledger/change.ts'
+import { latest } from '../../../../src/node/ledger/references.ts'
 import { sendTransaction } from '../../../../src/node/sending/send.ts'
 import { accountAt, balanceAt } from '../../../../src/state/world.ts'
 import { account, NOON, testChain } from '../chains.ts'
@@ -70,5 +73,43 @@ describe('an edited account', () => {
     const before = chain.state
     await chain.update((state) => editWorld(state, (world) => world))
     expect(chain.state).toBe(before)
+  })
+})
+
+describe('directChanges', () => {
+  it('are what was set after each block, whatever transactions did before and after', async () => {
+    const act = fc.oneof(
+      fc.constant('mine' as const),
+      fc.constant('pay' as const),
+      fc.bigInt({ min: 1n, max: 5n }),
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(act, { maxLength: 12 }), async (acts) => {
+        const chain = await testChain({})
+        const from = account(chain, 0)
+        const balance = () => balanceAt(headOf(chain.state.tree).world, STRANGER)
+        const set = new Map<bigint, { before: bigint; after: bigint }>()
+        for (const each of acts) {
+          const { number } = headOf(chain.state.tree).block.header
+          if (each === 'mine')
+            await chain.update((state) => mine(chain.executor, state, { now: NOON, blocks: 2n }))
+          else if (each === 'pay') await sendTransaction(chain, { from, to: STRANGER, value: 1n })
+          else {
+            const before = set.get(number)?.before ?? balance()
+            await chain.update((state) => editAccount(state, STRANGER, rich(each)))
+            set.set(number, { before, after: each })
+          }
+        }
+        const range = { block: latest, blocks: 100 }
+        const found = await directChanges(chain, STRANGER, range)
+        expect(
+          found.map(({ record, before, after }) => [
+            record.block.header.number,
+            { before: before?.balance ?? 0n, after: after?.balance ?? 0n },
+          ]),
+        ).toEqual([...set].filter(([, { before, after }]) => before !== after).reverse())
+      }),
+      { numRuns: 20, seed: 7 },
+    )
   })
 })
