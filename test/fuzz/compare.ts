@@ -29,14 +29,16 @@ export async function difference(
 ): Promise<string | undefined> {
   if (first === undefined) throw new Error('expected an engine at least')
   const limit = subject.memoryLimit ?? OPTIONS.memoryLimit.default
+  // code is not compiled while steps or reached code are traced
+  const hearsSteps = ({ name }: Engine): boolean => name !== 'compiler'
   let world = worldOf(subject)
   for (const [index, message] of subject.messages.entries()) {
-    const right = await runHeard(first.jobsWithin(limit), subject, message, world)
+    const heard = hearSteps(undefined, others.some(hearsSteps))
+    const right = await runHeard(first.jobsWithin(limit), subject, message, world, heard)
     // where the first one breaks there is nothing to compare with
     if ('bug' in right.traces) return `message ${index}, ${first.name}: ${right.traces.bug}`
     for (const other of others) {
-      // code is not compiled while steps or reached code are traced
-      const traced = other.name === 'compiler' ? hearFrames() : hearSteps()
+      const traced = hearsSteps(other) ? hearSteps() : hearFrames()
       for (const heard of [undefined, traced, hearReached()]) {
         const found = await run(other.jobsWithin(limit), subject, message, world, heard)
         const fields = differing(right.traces, found.traces)
@@ -56,8 +58,8 @@ async function runHeard(
   subject: Case,
   message: CaseMessage,
   world: World,
+  heard: Heard,
 ): ReturnType<typeof run> {
-  const heard = hearSteps()
   const right = await run(jobs, subject, message, world, heard)
   if (!('root' in right.traces)) return right
   const opened = heard.frames.filter((line) => line.startsWith('enter'))

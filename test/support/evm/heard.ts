@@ -18,15 +18,16 @@ export interface Heard {
 /**
  * Hears of all, steps with what memory holds.
  * @param most steps, after which it ends the run by a DevchainError
+ * @param writes false where steps are only counted: there are no lines of them, which take most of the time
  */
-export function hearSteps(most: number = Number.POSITIVE_INFINITY): Heard {
+export function hearSteps(most: number = Number.POSITIVE_INFINITY, writes = true): Heard {
   const frames: string[] = []
   const written: string[] = []
   const tracer = tracerOfFrames((line) => {
     frames.push(line)
     written.push(line)
   })
-  const memoryText = textsOfMemory()
+  const [stackText, memoryText] = [textsOfStack(), textsOfMemory()]
   let steps = 0
   const onStep = (step: Step): void => {
     const { pc, opName, opcode, gas, gasCost, refund, depth, address, stack, memory, loaded } = step
@@ -35,8 +36,8 @@ export function hearSteps(most: number = Number.POSITIVE_INFINITY): Heard {
     const costs = [gas, 'cost', gasCost, 'refund', refund]
     const place = [depth, address, 'loaded', `${loaded}`]
     // joined, a line is one text; a template would keep all its pieces
-    const line = ['step', pc, opName, opcode, 'gas', ...costs, 'at', ...place, 'stack', ...stack]
-    written.push([...line, 'memory', memoryText(memory)].join(' '))
+    const line = ['step', pc, opName, opcode, 'gas', ...costs, 'at', ...place]
+    written.push([...line, 'stack', stackText(stack), 'memory', memoryText(memory)].join(' '))
   }
   let ticks = 0
   const tried = new Tried()
@@ -46,7 +47,7 @@ export function hearSteps(most: number = Number.POSITIVE_INFINITY): Heard {
       ...tracer,
       ...reached.tracer,
       onStep: (step) => {
-        onStep(step)
+        if (writes) onStep(step)
         tried.step(step)
       },
       stepParts: { stack: true, memory: true },
@@ -69,7 +70,7 @@ export function hearSteps(most: number = Number.POSITIVE_INFINITY): Heard {
       },
     },
     frames,
-    steps: written,
+    ...(writes ? { steps: written } : {}),
     reached: () => {
       const counted = tried.lines()
       const reported = reached.reached?.() ?? []
@@ -77,6 +78,18 @@ export function hearSteps(most: number = Number.POSITIVE_INFINITY): Heard {
       if (wrong !== undefined) throw new Error(`steps and marks differ: ${wrong}`)
       return counted
     },
+  }
+}
+
+/** What the stack holds, as text: how many items, how many of them are at the bottom as the last time, and the others. */
+function textsOfStack(): (stack: readonly bigint[]) => string {
+  let last: readonly bigint[] = []
+  return (stack) => {
+    let same = 0
+    while (same < stack.length && stack[same] === last[same]) same += 1
+    last = stack.slice()
+    const others = last.slice(same).map((item) => item.toString(16))
+    return `${stack.length} items, ${same} as before ${others.join(' ')}`
   }
 }
 

@@ -108,6 +108,13 @@ const { result } = await reply.json()
 process.exitCode = result === undefined ? 1 : 0
 `
 
+/** What npx comes to in such a project. It takes npm itself most of a second to find that out, each time. */
+const NPX = `#!/bin/sh
+command=$1
+shift
+exec "$(dirname "$0")/$command" "$@"
+`
+
 /** A user's project with devchain installed: a folder in which `npx devchain` is the built command. */
 export class Project {
   readonly folder: string
@@ -123,6 +130,7 @@ export class Project {
     const packages = path.join(this.folder, 'node_modules')
     mkdirSync(path.join(packages, '.bin'), { recursive: true })
     symlinkSync(COMMAND, path.join(packages, '.bin/devchain'))
+    writeFileSync(path.join(packages, '.bin/npx'), NPX, { mode: 0o755 })
     symlinkSync(ROOT, path.join(packages, 'devchain'))
     for (const name of ['viem', 'vitest']) {
       symlinkSync(path.join(ROOT, 'node_modules', name), path.join(packages, name))
@@ -157,7 +165,12 @@ export class Project {
     args: readonly string[],
     env: Readonly<Record<string, string>>,
   ): Promise<Ended> {
-    const options = { cwd: this.folder, env: plainEnvironment(env) as NodeJS.ProcessEnv }
+    const programs = path.join(this.folder, 'node_modules/.bin')
+    const PATH = `${programs}${path.delimiter}${process.env.PATH ?? ''}`
+    const options = {
+      cwd: this.folder,
+      env: plainEnvironment({ PATH, ...env }) as NodeJS.ProcessEnv,
+    }
     return new Promise((resolve) => {
       execFile(command, [...args], options, (error, stdout, stderr) => {
         resolve({
