@@ -39,7 +39,8 @@ const bin = (name: string): string => path.join(folder, 'node_modules/.bin', nam
 /** A set-up mines one block, with which every worker's chain begins. */
 const SETUP = `${process.execPath} ${COMMAND} mine`
 
-const VITEST = [bin('vitest'), 'run', '--root', '.', '--config', 'vitest/vitest.config.mjs']
+const vitest = path.join(folder, 'node_modules/vitest/vitest.mjs')
+const VITEST = [vitest, 'run', '--root', '.', '--config', 'vitest/vitest.config.mjs']
 const JEST = [bin('jest'), '--config', 'jest/jest.config.cjs']
 
 beforeAll(async () => {
@@ -144,7 +145,7 @@ test('wagmi’s test set-up runs on two forks, as on two servers of prool', asyn
   await using second = await createDevchain({ ...options, chainId: 456 })
   const [{ url: one }, { url: other }] = [await first.listen(), await second.listen()]
   const args = ['run', '--root', '.', '--config', 'wagmi/vitest.config.mjs']
-  const { code, output } = await run(bin('vitest'), args, {
+  const { code, output } = await run(vitest, args, {
     FIRST_URL: one,
     SECOND_URL: other,
     FORKED: '16',

@@ -1,8 +1,10 @@
-// Projects of other tools, with packages of their own: installed from their lock files when a test first needs them.
+// Projects of other tools, with packages of their own: installed from their lock files when a test first needs them. The
+// peers that a project names are this repository's: thousands of files that are there already.
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -29,18 +31,38 @@ export function projectFolder(name: string): string {
 /** Installs a project's packages, without their scripts; at once when they are there already. */
 export async function installProject(name: string, node: string = process.execPath): Promise<void> {
   const folder = projectFolder(name)
-  const lock = readFileSync(path.join(folder, 'package-lock.json'))
-  const stamp = createHash('sha256').update(lock).digest('hex')
+  const [manifest, lock] = ['package.json', 'package-lock.json'].map((file) =>
+    readFileSync(path.join(folder, file), 'utf8'),
+  )
+  const stamp = createHash('sha256').update(`${manifest}${lock}`).digest('hex')
   const stampFile = path.join(folder, 'node_modules/.installed')
   const isInstalled = (): boolean =>
     existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp
   if (isInstalled()) return
   await alone(folder, async () => {
     if (isInstalled()) return
-    const flags = ['--ignore-scripts', '--no-audit', '--no-fund']
+    const flags = ['--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund']
     await run(node, [npmScript(), 'ci', ...flags], { cwd: folder })
+    const { peerDependencies = {} } = JSON.parse(manifest ?? '') as Manifest
+    for (const peer of Object.entries(peerDependencies)) linkPeer(folder, peer)
     writeFileSync(stampFile, stamp)
   })
+}
+
+interface Manifest {
+  readonly version?: string
+  readonly peerDependencies?: Readonly<Record<string, string>>
+}
+
+function linkPeer(folder: string, [name, version]: readonly [string, string]): void {
+  const target = path.join(ROOT, 'node_modules', name)
+  const there = JSON.parse(readFileSync(path.join(target, 'package.json'), 'utf8')) as Manifest
+  if (there.version !== version) {
+    throw new Error(`${folder} expects ${name} ${version}; this repository has ${there.version}`)
+  }
+  const link = path.join(folder, 'node_modules', name)
+  mkdirSync(path.dirname(link), { recursive: true })
+  symlinkSync(target, link)
 }
 
 /** Test files run side by side, and some want the same packages: one installs them, the others wait. */
