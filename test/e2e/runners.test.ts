@@ -4,9 +4,9 @@ import { lstatSync, rmSync, symlinkSync } from 'node:fs'
 import path from 'node:path'
 import { createTestClient, http, parseEther, publicActions, walletActions } from 'viem'
 import { foundry } from 'viem/chains'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
-import { COMMAND, ROOT } from '../support/process/boot.ts'
+import { COMMAND, ROOT, temporaryFolder } from '../support/process/boot.ts'
 import { installProject, newerNode, projectFolder } from '../support/tools/projects.ts'
 
 const folder = projectFolder('runners')
@@ -69,8 +69,7 @@ describe('devchain exec --chains gives each worker a chain that begins as the se
 })
 
 test('each shard of Vitest begins with one pack', async () => {
-  const pack = path.join(folder, 'deployed.pack')
-  rmSync(pack, { force: true })
+  const pack = path.join(temporaryFolder(onTestFinished), 'deployed.pack')
   const self = `${process.execPath} ${COMMAND}`
   const deploy = ['sh', '-c', `${self} mine && ${self} save ${pack}`]
   expect(await run(process.execPath, [COMMAND, 'exec', '--', ...deploy])).toMatchObject({ code: 0 })

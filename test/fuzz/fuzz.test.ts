@@ -1,5 +1,6 @@
 // The engines against each other over random programs. `npm run fuzz` goes on where this stops.
 import { describe, expect, test } from 'vitest'
+import { FastMachine } from '../../src/evm/fast/machine.ts'
 import type { Machine } from '../../src/evm/machine.ts'
 import { createReferenceMachine } from '../../src/evm/reference/machine.ts'
 import { allEngines, engineOf } from '../support/evm/engines.ts'
@@ -82,7 +83,7 @@ describe('the fuzzer', () => {
   test('reaches every kind of outcome', async () => {
     const ends = new Set<string>()
     const collecting = engineOf('collecting', async () => {
-      const machine = createReferenceMachine(attachTracer)
+      const machine = new FastMachine()
       return {
         run: async (job) => {
           const result = await machine.run(job)

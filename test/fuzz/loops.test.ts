@@ -9,7 +9,7 @@ const CASES = 100
 const TESTS = 4
 
 /** The reference takes ten times as long as both others. */
-const WITH_REFERENCE = 30
+const WITH_REFERENCE = 12
 
 describe('a loop has the same outcome', () => {
   const engines = allEngines()

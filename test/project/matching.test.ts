@@ -7,7 +7,12 @@ import { Catalogue } from '../../src/project/code/catalogue.ts'
 import { read } from '../../src/project/reading/read.ts'
 import type { AbiItem, ReadFile } from '../../src/project/reading/summary.ts'
 import { ROOT } from '../support/process/boot.ts'
-import { compile, contractNamed, projectSources } from '../support/solidity/solidity.ts'
+import {
+  compile,
+  contractNamed,
+  projectSources,
+  vaultSources,
+} from '../support/solidity/solidity.ts'
 
 const FOLDER = path.join(ROOT, 'node_modules/@openzeppelin/contracts/build/contracts')
 
@@ -162,10 +167,8 @@ describe('a contract name', () => {
     'of code that was compiled otherwise is a guess (viaIR: %s)',
     async (viaIR) => {
       const plain = compile(projectSources(), { optimizer: { enabled: true } })
-      const other = compile(projectSources(), {
-        optimizer: { enabled: true, runs: 1_000_000 },
-        viaIR,
-      })
+      const settings = { optimizer: { enabled: true, runs: 1_000_000 }, viaIR }
+      const other = compile(vaultSources(), settings)
       const catalogue = new Catalogue()
       const { Summarizer } = await import('../../src/project/reading/read.ts')
       const { contractsIn } = await import('../../src/project/reading/formats.ts')

@@ -20,6 +20,7 @@ import {
   type Layout,
   projectSources,
   type Settings,
+  vaultSources,
   writeProject,
 } from '../support/solidity/solidity.ts'
 
@@ -51,7 +52,7 @@ async function staged(
   way = 'plain',
   options: DevchainOptions = {},
 ): Promise<Stage> {
-  const project = compile(projectSources(), WAYS[way])
+  const project = compile(way === 'viaIR' ? vaultSources() : projectSources(), WAYS[way])
   const artifacts = writeProject(path.join(folder, `${layout}-${way}`), layout, project)
   const chain = await createDevchain({ defaultGas: 'estimate', artifacts: [artifacts], ...options })
   await chain.artifactsRead()

@@ -111,7 +111,9 @@ describe.each(allEngines())('amsterdam on the engine: $name', (engine) => {
 
   test('gas above the cap of execution is only for state', async () => {
     const gasLimit = EXECUTION_CAP + NEW_SLOT
-    const spent = await run('7 1 SSTORE L: @L JUMP', { gasLimit })
+    // a round copies a megabyte, for 100,000 gas
+    const program = '7 1 SSTORE L: 1000000 0 0 CALLDATACOPY @L JUMP'
+    const spent = await run(program, { gasLimit })
     expect(spent.failure?.reason).toBe('out of gas')
     expect(spent.gasUsed).toBe(EXECUTION_CAP)
     expect(spent.blockGas).toEqual({ execution: EXECUTION_CAP, state: 0n })

@@ -487,7 +487,7 @@ describe('link transactions', () => {
   test('fill the pool only to the share for peers, and the node goes on', async () => {
     await using world = new LinkWorld()
     const node = await world.add('a', { noMining: true })
-    const transactions = Array.from({ length: 10_000 }, (_, nonce) =>
+    const transactions = Array.from({ length: 5_000 }, (_, nonce) =>
       signed(node.chain, { nonce: BigInt(nonce), index: 1, value: 0n }),
     )
     const byHash = new Map(transactions.map((each) => [each.hash, each.raw]))
@@ -499,8 +499,8 @@ describe('link transactions', () => {
         getTransactions: ({ hashes }) => hashes.map((hash) => byHash.get(hash)!),
       },
     )
-    for (let at = 0; at < transactions.length; at += 2_000) {
-      const hashes = transactions.slice(at, at + 2_000).map(({ hash }) => hash)
+    for (let at = 0; at < transactions.length; at += 1_000) {
+      const hashes = transactions.slice(at, at + 1_000).map(({ hash }) => hash)
       peer.say({ kind: 'pooled', hashes })
       await world.settle()
     }

@@ -222,7 +222,7 @@ describe('a long chain', () => {
     // the system contracts' 8,191 slots are full from then on, as in all but the first blocks
     const empty = { now: NOON, blocks: 8_191n, bulk }
     await chain.update((state) => mine(chain.executor, state, empty))
-    const [warm, blocks] = [2_500, 2 * WORLD_STEP]
+    const [warm, blocks] = [1_500, WORLD_STEP]
     await fill(chain, 0, warm)
     const before = memory()
     await fill(chain, warm, blocks)
