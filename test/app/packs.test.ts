@@ -170,8 +170,8 @@ test('a pack of another kind, another version, or with a damaged byte is refused
     `${expected} the file of a chain on disk; --state reads its folder`,
   )
   expect(
-    await refused(Buffer.from(text.replace('devchain pack 2', 'devchain pack 3'), 'latin1')),
-  ).toBe(`${expected} a pack of a newer devchain (format 3; this one reads 2)`)
+    await refused(Buffer.from(text.replace('devchain pack 3', 'devchain pack 4'), 'latin1')),
+  ).toBe(`${expected} a pack of a newer devchain (format 4; this one reads 3)`)
   const damaged = 'FILE: the pack is damaged or cut off: its checksum is another; save it again'
   const beginning = text.indexOf('\n') + 1
   for (const at of fc.sample(fc.integer({ min: beginning, max: pack.length - 1 }), {

@@ -80,7 +80,7 @@ export async function validateBlock(
   const result = await runBlock(executor, state, unproven)
   checkResult(block, result)
   const { executed, world } = result
-  return new KeptRecord({ ...unproven, executed, world })
+  return new KeptRecord({ ...unproven, executed, world }, parent)
 }
 
 function unknownParent({ tree }: ChainState, { parentHash }: Header): DevchainError {

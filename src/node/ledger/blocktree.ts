@@ -291,7 +291,7 @@ function packOlder(canonical: CanonicalChain): void {
   if (full?.hasMany) full.pack(recordAt(FRESH_FULL_BLOCKS + 1))
   const [parent, old] = [recordAt(FRESH_BLOCKS + 1), recordAt(FRESH_BLOCKS)]
   old?.pack(parent)
-  old?.packWorld(parent, newest - FRESH_BLOCKS)
+  old?.packWorld(newest - FRESH_BLOCKS)
   recordAt(FRESH_BLOCKS + NEAR_BLOCKS)?.thin(newest - FRESH_BLOCKS - NEAR_BLOCKS)
 }
 
@@ -307,7 +307,10 @@ export function withHeadWorld(tree: BlockTree, world: World): BlockTree {
   const record =
     head instanceof KeptRecord
       ? head.withWorld(world)
-      : kept({ block, executed, world, totalDifficulty, prevRandao, signers })
+      : kept(
+          { block, executed, world, totalDifficulty, prevRandao, signers },
+          tree.canonical.at(tree.canonical.length - 2),
+        )
   const edited = { ...tree, canonical: tree.canonical.withHead(record) }
   return tree.oldEnd === tree.canonical.length ? edited : withRecord(edited, record)
 }

@@ -324,5 +324,5 @@ function sealed(state: ChainState, environment: BlockEnvironment, assembly: Asse
   const block = sealBlock(header, transactions, uncles)
   const totalDifficulty = parent.totalDifficulty + cumulativeDifficulty(block)
   const { signers } = environment
-  return new KeptRecord({ block, executed, world, totalDifficulty, signers })
+  return new KeptRecord({ block, executed, world, totalDifficulty, signers }, parent)
 }

@@ -212,14 +212,12 @@ function withSeal(record: BlockRecord, seal: Seal): BlockRecord {
   const { block, executed, world, totalDifficulty, signers } = record
   const { header, transactions, uncles } = block
   const sealed = sealBlock({ ...header, ...seal }, transactions, uncles)
-  return new KeptRecord({
-    block: sealed,
-    executed,
-    world,
-    totalDifficulty,
-    prevRandao: header.mixHash,
-    signers,
-  })
+  const { mixHash: prevRandao } = header
+  const parent = record instanceof KeptRecord ? record.parent : undefined
+  return new KeptRecord(
+    { block: sealed, executed, world, totalDifficulty, prevRandao, signers },
+    parent,
+  )
 }
 
 function mergedTarget({ block }: BlockRecord): bigint {

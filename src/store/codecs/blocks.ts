@@ -1,6 +1,6 @@
 // Blocks of a chain: records, which read their parts when they are asked for them, and the tree.
 import type { Hash } from '../../core/hex.ts'
-import { lazy } from '../../core/lrucache.ts'
+import { LruCache, lazy } from '../../core/lrucache.ts'
 import type { Signers } from '../../evm/executor.ts'
 import {
   type BlockRecord,
@@ -16,6 +16,7 @@ import {
 } from '../../node/ledger/canonicalchain.ts'
 import { HashIndex } from '../../node/ledger/packing/hashindex.ts'
 import { KeptRecord } from '../../node/ledger/packing/keptrecord.ts'
+import { worldAfter } from '../../node/ledger/packing/worldchanges.ts'
 import { RunRecord } from '../../node/mining/runrecords.ts'
 import type { Block } from '../../protocol/blocks/block.ts'
 import type { World } from '../../state/world.ts'
@@ -40,6 +41,22 @@ const IN_RUN = 1
 
 const IS_STATELESS = 1
 const IS_LOADED = 2
+/** The world stands there as what the block changed in that of its parent. */
+const IS_CHANGED = 4
+
+/** Every so many blocks the trie is written, so that a world is made from at most as many changes. */
+const TRIE_STEP = 256
+
+/** Bytes of changes in place of a trie: a start reads those of up to `TRIE_STEP` blocks. */
+const MOST_CHANGED = 2048
+
+interface Changed {
+  readonly parent: BlockRecord
+  readonly bytes: Uint8Array
+}
+
+/** Worlds that were made of changes. */
+const remade = new LruCache<Changed, World>(64)
 
 const HASH_LENGTH = 32
 const ADDRESS_LENGTH = 20
@@ -50,6 +67,7 @@ type Body = Pick<
 > & {
   readonly parts: () => Parts
   readonly world: () => World
+  readonly changed?: Changed | undefined
   /** A block of a run, which is written as its place there. */
   readonly inRun?: BlockRecord
 }
@@ -64,6 +82,10 @@ class StoredRecord implements BlockRecord {
 
   get inRun(): BlockRecord | undefined {
     return this.#body().inRun
+  }
+
+  get changed(): Changed | undefined {
+    return this.#body().changed
   }
 
   get block(): Block {
@@ -122,16 +144,44 @@ const body: Codec<BlockRecord> = {
     }
     const { block, executed, totalDifficulty, isStateless = false, isLoaded = false } = value
     to.byte(OWN)
-    to.byte((isStateless ? IS_STATELESS : 0) | (isLoaded ? IS_LOADED : 0))
+    const changed = changedBy(value)
+    const flags = (isStateless ? IS_STATELESS : 0) | (isLoaded ? IS_LOADED : 0)
+    to.byte(changed === undefined ? flags : flags | IS_CHANGED)
     // the block stays the same when its world is edited
     const origin = value instanceof KeptRecord ? value.origin : block
     to.refer(to.positionOf(origin, partsOf({ block, executed })))
-    if (!isStateless) worldObject.write(value.world, to)
+    if (changed !== undefined) {
+      record.write(changed.parent, to)
+      to.bytes(changed.bytes)
+    } else if (!isStateless) worldObject.write(value.world, to)
     to.integer(totalDifficulty)
     prevRandao.write(value.prevRandao, to)
     optionalSigners.write(value.signers, to)
   },
   read: never,
+}
+
+/** Undefined where the trie is to be written: some blocks, and those with new code, which stays apart from its block. */
+function changedBy(value: BlockRecord): Changed | undefined {
+  if (value instanceof StoredRecord) return value.changed
+  if (!(value instanceof KeptRecord) || Number(value.block.header.number) % TRIE_STEP === 0) {
+    return undefined
+  }
+  const { parent, changes } = value
+  const isSingle =
+    parent instanceof KeptRecord || (parent instanceof StoredRecord && parent.inRun === undefined)
+  if (!isSingle || changes === undefined || changes.codes !== undefined) return undefined
+  const bytes = changes.read()
+  return bytes.length > MOST_CHANGED ? undefined : { parent, bytes }
+}
+
+function worldOf(changed: Changed): World {
+  const known = remade.get(changed)
+  if (known !== undefined) return known
+  const { parent, bytes } = changed
+  const made = worldAfter(parent.world, [{ read: () => bytes, codes: undefined }])
+  remade.set(changed, made)
+  return made
 }
 
 function partsOf(value: Parts): Codec<object> {
@@ -156,13 +206,16 @@ function bodyOf(from: Input): Body {
       return made
     })
   const isStateless = (flags & IS_STATELESS) !== 0
-  const worldAt = isStateless ? 0 : from.position()
+  const isChanged = (flags & IS_CHANGED) !== 0
+  const changed = isChanged ? { parent: record.read(from), bytes: from.bytes() } : undefined
+  const worldAt = isStateless || isChanged ? 0 : from.position()
   return {
     parts: partsHere,
     world: () => {
       if (isStateless) throw noWorldOf(partsHere().block)
-      return store.read(worldAt, world)
+      return changed === undefined ? store.read(worldAt, world) : worldOf(changed)
     },
+    changed,
     isStateless,
     isLoaded: (flags & IS_LOADED) !== 0,
     totalDifficulty: from.integer(),

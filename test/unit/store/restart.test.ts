@@ -3,10 +3,13 @@ import { copyFileSync, mkdirSync, statSync, truncateSync, writeFileSync } from '
 import path from 'node:path'
 import fc from 'fast-check'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import type { Hash } from '../../../src/core/hex.ts'
 import type { Chain } from '../../../src/node/chain/chain.ts'
 import { headOf } from '../../../src/node/ledger/blocktree.ts'
 import { sendRawTransaction } from '../../../src/node/sending/send.ts'
+import { stateRoot } from '../../../src/state/world.ts'
 import { lockFolder } from '../../../src/store/lock.ts'
+import { packState, unpackState } from '../../../src/store/pack.ts'
 import { compactFolder } from '../../../src/store/upkeep.ts'
 import { temporaryFolder } from '../../support/process/boot.ts'
 import { signed, type TestEnvironment, testChain, testEnvironment } from '../node/chains.ts'
@@ -43,6 +46,33 @@ test('a chain that is kept and restarted at random points answers as one that is
     ),
     { seed: 20261126, numRuns: 6 },
   )
+})
+
+test('worlds of hundreds of blocks are there after restarts and in a pack', async () => {
+  const file = path.join(temporaryFolder(onTestFinished), 'chain')
+  const environment = testEnvironment()
+  const roots: Hash[] = []
+  // the second life begins and ends between two blocks whose tries are written
+  for (const blocks of [300, 290]) {
+    const living = await open(file, environment)
+    for (let each = 0; each < blocks; each++) {
+      if (each % 100 === 7) await take(living.chain, environment, { kind: 'cheat', id: each % 6 })
+      const { tree } = living.chain.state
+      roots[tree.canonical.length - 1] = stateRoot(headOf(tree).world)
+      await take(living.chain, environment, { kind: 'send', from: each % 3, ahead: 0, what: 0 })
+      roots[tree.canonical.length] = stateRoot(headOf(living.chain.state.tree).world)
+    }
+    await close(living)
+  }
+  const living = await open(file, environment)
+  const { tree } = living.chain.state
+  expect(roots).toHaveLength(tree.canonical.length)
+  const { tree: packed } = unpackState(packState(living.chain.state))
+  for (const number of [590, 1, 255, 256, 257, 300, 301, 511, 512, 513, 589]) {
+    expect(stateRoot(tree.canonical.at(number)!.world), `${number}`).toBe(roots[number])
+    expect(stateRoot(packed.canonical.at(number)!.world), `${number}`).toBe(roots[number])
+  }
+  await close(living)
 })
 
 test('a file is compacted while the chain goes on, when half of it is needed no more', async () => {

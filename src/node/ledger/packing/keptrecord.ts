@@ -77,18 +77,21 @@ export class KeptRecord implements BlockRecord {
   readonly origin: Origin
   #parts: BlockParts | undefined
   #packed: PackedBlock | undefined
+  /** Undefined for the first block, and for one that other rules may have made. */
+  readonly parent: BlockRecord | undefined
   #world: World | undefined
-  #parent: KeptRecord | undefined
   #changes: WorldChanges | undefined
 
   constructor(
     { block, executed, world, totalDifficulty, prevRandao, signers }: Recorded,
+    parent?: BlockRecord,
     origin?: Origin,
   ) {
     this.totalDifficulty = totalDifficulty
     this.prevRandao = prevRandao
     this.signers = signers
     this.origin = origin ?? new Origin()
+    this.parent = parent
     this.#parts = { block, executed }
     this.#world = world
   }
@@ -125,6 +128,7 @@ export class KeptRecord implements BlockRecord {
     const { block, executed, totalDifficulty, prevRandao, signers } = this
     return new KeptRecord(
       { block, executed, world, totalDifficulty, prevRandao, signers },
+      this.parent,
       this.origin,
     )
   }
@@ -144,13 +148,18 @@ export class KeptRecord implements BlockRecord {
     return true
   }
 
+  /** To the world of the parent; undefined if that is not known, or has parts elsewhere. */
+  get changes(): WorldChanges | undefined {
+    const { parent } = this
+    if (parent === undefined || parent.isStateless === true) return undefined
+    this.#changes ??= worldChanges(parent.world, this.world)
+    return this.#changes
+  }
+
   /** Goes on as changes to the parent's world, which in turn may go. */
-  packWorld(parent: BlockRecord | undefined, number: number): void {
-    if (!(parent instanceof KeptRecord) || parent.isStateless || this.#changes !== undefined) return
-    const changes = worldChanges(parent.world, this.world)
-    if (changes === undefined) return
-    this.#changes = changes
-    this.#parent = parent
+  packWorld(number: number): void {
+    const { changes, parent } = this
+    if (changes === undefined || !(parent instanceof KeptRecord)) return
     if ((number - 1) % WORLD_STEP !== 0) KeptRecord.#forgetWorld(parent)
   }
 
@@ -189,17 +198,20 @@ export class KeptRecord implements BlockRecord {
     return world
   }
 
+  static #worldThere(record: BlockRecord): World | undefined {
+    if (!(record instanceof KeptRecord)) return record.world
+    return record.#world ?? restored.get(record)?.world
+  }
+
   /** The nearest world before the record's that is there, and the records after it, newest first. */
   static #wayTo(record: KeptRecord): { base: World; after: KeptRecord[] } {
-    const after: KeptRecord[] = []
-    let at = record
-    let base: World | undefined
-    while (base === undefined) {
-      after.push(at)
-      at = at.#parent!
-      base = at.#world ?? restored.get(at)?.world
+    const after = [record]
+    for (;;) {
+      const parent = after.at(-1)!.parent!
+      const base = KeptRecord.#worldThere(parent)
+      if (base !== undefined) return { base, after }
+      after.push(parent as KeptRecord)
     }
-    return { base, after }
   }
 
   /** Undefined if its world is there, or made in less than a turn. */
@@ -226,13 +238,16 @@ export class KeptRecord implements BlockRecord {
 
   static hasCode(record: KeptRecord, address: Address): boolean {
     if (KeptRecord.#isStateless(record)) throw noWorldOf(record.block)
-    let at = record
-    while (at.#world === undefined && restored.get(at) === undefined) {
-      const isSet = codeSetBy(at.#changes!, address)
+    let at: BlockRecord = record
+    let world = KeptRecord.#worldThere(at)
+    while (world === undefined) {
+      const { changes, parent } = at as KeptRecord
+      const isSet = codeSetBy(changes!, address)
       if (isSet !== undefined) return isSet
-      at = at.#parent!
+      at = parent!
+      world = KeptRecord.#worldThere(at)
     }
-    return codeAt(at.world, address).length > 0
+    return codeAt(world, address).length > 0
   }
 
   /** The parent's world too, which re-executing the block starts from. */
@@ -263,8 +278,6 @@ export class LoadedRecord extends KeptRecord {
   protected override canPack({ block }: BlockParts): boolean {
     return !block.transactions.some(isImpersonated)
   }
-
-  override packWorld(): void {}
 }
 
 /** The record, when its world can be read at once: that of an old block is made in turns. */
@@ -285,10 +298,10 @@ export function hasCodeAfter(record: BlockRecord, address: Address): boolean {
 }
 
 /** Blocks of a fork's network stay as they are: other rules may have made them. */
-export function kept(record: BlockRecord): BlockRecord {
+export function kept(record: BlockRecord, parent?: BlockRecord): BlockRecord {
   const { isLoaded, isStateless } = record
   if (record instanceof KeptRecord || isLoaded === true || isStateless === true) return record
-  return new KeptRecord(record)
+  return new KeptRecord(record, parent)
 }
 
 export function hashOf(record: BlockRecord): Hash {

@@ -118,7 +118,10 @@ interface Merged {
 }
 
 /** @param changes of the blocks after `base`, newest first */
-export function worldAfter(base: World, changes: readonly WorldChanges[]): World {
+export function worldAfter(
+  base: World,
+  changes: readonly Pick<WorldChanges, 'read' | 'codes'>[],
+): World {
   const merged = new Map<Address, Merged>()
   for (const each of changes) {
     for (const item of decodeRlp(each.read()) as readonly RlpItem[]) merge(merged, item, each.codes)

@@ -94,7 +94,7 @@ async function pack(hardfork: Hardfork, turns: readonly Turn[]): Promise<void> {
   const blooms = records.map(({ logsBloom }) => logsBloom)
   records.forEach((record, number) => {
     record.pack(records[number - 1])
-    record.packWorld(records[number - 1], number)
+    record.packWorld(number)
   })
   const addresses = new Set(before.flatMap((parts) => namesIn(parts.accounts)))
   // the last world first, so that it is made of all changes
@@ -196,7 +196,7 @@ describe('a long chain', () => {
     const records = [...chain.state.tree.canonical.values()] as KeptRecord[]
     for (const [number, record] of records.entries()) {
       record.pack(records[number - 1])
-      record.packWorld(records[number - 1], number)
+      record.packWorld(number)
     }
     for (const [number, record] of records.entries()) record.thin(number)
     let now = 0
