@@ -50,7 +50,8 @@ const HEADER_ROOM = 3
 const NO_EDIT = {}
 
 const desk = new Desk()
-const hashed = desk.bytes.subarray(0, KEY_LENGTH)
+/** The beginning of a record. */
+const draft: Buffer = Buffer.from(desk.bytes.buffer, desk.bytes.byteOffset, BALANCE)
 const key = new Uint8Array(KEY_LENGTH)
 
 /** RLP of an account without nonce, code and storage, whose balance is written into it. */
@@ -68,7 +69,7 @@ export type PackedWorld =
   | { readonly world?: undefined; readonly repeated: Address }
 
 export class PackedAccounts {
-  readonly #pages: Uint8Array[] = []
+  readonly #pages: Buffer[] = []
   /** Accounts with a nonce, code or storage. */
   readonly #others = new Map<number, Account>()
   #count = 0
@@ -79,23 +80,27 @@ export class PackedAccounts {
     return this.#count
   }
 
-  /** Adds an account without nonce, code and storage. The arguments are copied; the balance has 32 bytes. */
-  add(address: Uint8Array, balance: Uint8Array): void {
+  /**
+   * Adds an account without nonce, code and storage.
+   * @param address 40 hex digits
+   * @param balance at most 64 hex digits
+   */
+  add(address: string, balance: string): void {
     const index = this.#count++
-    if ((index & PAGE_MASK) === 0) this.#pages.push(new Uint8Array(PAGE_SIZE * RECORD))
+    if ((index & PAGE_MASK) === 0) this.#pages.push(Buffer.alloc(PAGE_SIZE * RECORD))
     const page = this.#pages[index >> PAGE_BITS]!
     const at = (index & PAGE_MASK) * RECORD
-    desk.bytes.set(address)
-    desk.hashTo(0, ADDRESS_LENGTH, 0)
-    page.set(hashed, at)
-    page.set(address, at + ADDRESS)
-    page.set(balance, at + BALANCE)
+    draft.write(address, ADDRESS, 'hex')
+    desk.hashTo(ADDRESS, ADDRESS_LENGTH, 0)
+    page.set(draft, at)
+    const whole = balance.length % 2 === 0 ? balance : `0${balance}`
+    page.write(whole, at + RECORD - whole.length / 2, 'hex')
   }
 
-  /** Adds any account. */
-  addOther(address: Uint8Array, account: Account): void {
+  /** Adds any account. @param address 40 hex digits */
+  addOther(address: string, account: Account): void {
     this.#others.set(this.#count, account)
-    this.add(address, new Uint8Array(BALANCE_LENGTH))
+    this.add(address, '')
   }
 
   /** Sorts and hashes the accounts, unless an address is there twice. Add nothing later. */
