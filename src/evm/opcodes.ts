@@ -1,6 +1,7 @@
 // The opcodes of all forks. build/wasm.mjs generates the constants of the WebAssembly side from this table.
 
-import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
+import { memoize } from '../core/lrucache.ts'
+import { HARDFORKS, type Hardfork, isAtLeast } from '../protocol/forks.ts'
 import type { FrameStart } from './executor.ts'
 
 type Row = readonly [
@@ -167,7 +168,13 @@ export interface Operation {
 
 export const STACK_LIMIT = 1024
 
-export function operationsAt(hardfork: Hardfork): ReadonlyMap<number, Operation> {
+/** The operations of a hardfork by their codes. */
+export const operationsAt: (hardfork: Hardfork) => ReadonlyMap<number, Operation> = memoize(
+  HARDFORKS.length,
+  operationsOf,
+)
+
+function operationsOf(hardfork: Hardfork): ReadonlyMap<number, Operation> {
   const operations = new Map<number, Operation>()
   for (const [, [opcode, since, takes, leaves, baseGas, repriced]] of ROWS) {
     if (!isAtLeast(hardfork, since)) continue

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { joinRlp } from '../../../src/core/fastrlp/writer.ts'
 import { bytesFromHex, type Hash, hexFromBytes } from '../../../src/core/hex.ts'
@@ -22,8 +22,8 @@ import { eventually } from '../../support/waiting/eventually.ts'
 import { nextTurn } from '../../support/waiting/turns.ts'
 import { signed, testChain } from '../../unit/node/chains.ts'
 
-/** Processor time of the node's longest turn. */
-const MOST_HELD_MS = 50
+/** Processor time of the node's longest turn: 3 to 28 were measured, and a machine may be much slower. */
+const MOST_HELD_MS = 200
 
 /** Up to 40 MB were measured on a busy machine, nearly all of it garbage: after a collection less than 8 MB are left. */
 const MOST_GROWN_BYTES = 50e6
@@ -39,6 +39,8 @@ interface Line {
 interface Watched {
   readonly url: string
   readonly ask: (method: string, ...params: unknown[]) => Promise<unknown>
+  /** Forgets all lines so far. */
+  readonly forget: () => void
   readonly lines: () => readonly Line[]
   /** Waits until the node has had some more turns, for so many lines. */
   readonly goesOn: (lines: number) => Promise<void>
@@ -46,8 +48,14 @@ interface Watched {
 
 let folder = ''
 let started: Started | undefined
+let node: Watched
 
-afterEach(async () => {
+// one node for all: what a flood leaves behind, the next one finds
+beforeAll(async () => {
+  node = await startWatched()
+})
+
+afterAll(async () => {
   started?.child.kill()
   await started?.ended
   rmSync(folder, { recursive: true, force: true })
@@ -86,7 +94,7 @@ async function startWatched(): Promise<Watched> {
     const wanted = lines().length + more
     await eventually(() => lines().length >= wanted)
   }
-  return { url, ask, lines, goesOn }
+  return { url, ask, forget: () => writeFileSync(file, ''), lines, goesOn }
 }
 
 type Answer = (message: LinkMessage) => LinkMessage | undefined
@@ -311,11 +319,11 @@ const FLOODS: readonly (readonly [what: string, flood: (node: Watched) => Promis
     },
   ],
   [
-    'ten thousand transactions of no value',
+    'five thousand transactions of no value',
     async ({ url, ask }) => {
       const chain = await testChain()
       const changes = { index: 1, value: 0n, maxFeePerGas: 10n ** 10n }
-      const all = Array.from({ length: 10_000 }, (_, i) =>
+      const all = Array.from({ length: 5_000 }, (_, i) =>
         signed(chain, { ...changes, nonce: BigInt(i) }),
       )
       const byHash = new Map(all.map((transaction) => [transaction.hash, transaction.raw]))
@@ -378,7 +386,7 @@ const FLOODS: readonly (readonly [what: string, flood: (node: Watched) => Promis
 ]
 
 test.each(FLOODS)('a node survives a flood of %s', async (_, flood) => {
-  const node = await startWatched()
+  node.forget()
   await node.goesOn(5)
   const before = node.lines()
   await flood(node)

@@ -70,6 +70,7 @@ export function signed(
       ...fields,
     },
     key,
+    from,
   )
 }
 
