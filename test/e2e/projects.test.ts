@@ -96,12 +96,6 @@ describe.each<Tool>(['foundry', 'hardhat2', 'hardhat3', 'truffle'])(
       await expect(await said('gas-report')).toMatchFileSnapshot(expected('gas.txt'))
     })
 
-    test.skipIf(tool === 'foundry' && !hasForge)('has a coverage report', async () => {
-      await said('coverage', path.join(project.folder, 'asked.info'))
-      const lcov = readFileSync(path.join(project.folder, 'asked.info'), 'utf8')
-      await expect(lcov).toMatchFileSnapshot(expected('lcov.info'))
-    })
-
     test.skipIf(tool === 'foundry' && !hasForge)('has its sources served', async () => {
       for (const [name, address] of Object.entries(played.addresses)) {
         // minimal proxies are compiled by nobody, and the other was not made
