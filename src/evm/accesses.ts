@@ -11,10 +11,14 @@ export function accessesOf(overlay: Overlay, read: Read): AccountAccess[] {
   const { changes } = overlay
   const accesses: AccountAccess[] = []
   for (const [address, reads] of read) accesses.push(accessOf(overlay, changes, address, reads))
-  for (const address of new Set([...changes.accounts.keys(), ...changes.slots.keys()])) {
-    if (read.has(address)) continue
+  const { accounts, slots } = changes
+  const addChanged = (address: Address): void => {
     const access = accessOf(overlay, changes, address, NO_SLOTS)
     if (isChanged(access)) accesses.push(access)
+  }
+  for (const address of accounts.keys()) if (!read.has(address)) addChanged(address)
+  for (const address of slots.keys()) {
+    if (!read.has(address) && !accounts.has(address)) addChanged(address)
   }
   return accesses
 }

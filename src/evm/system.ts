@@ -71,8 +71,12 @@ export async function beginBlock(context: RunContext, job: BlockStartJob): Promi
   const replaced = isAsDeployed(world, HISTORY_STORAGE) ? undefined : previous
   if (replaced !== undefined) previous = undefined
   const { timestamp, number } = block
-  const writes = systemWrites({ timestamp, beaconRoot, number, parentHash: previous })
-  if (isAtLeast(block.hardfork, 'amsterdam')) accesses.push(...accessesOfWrites(world, writes))
+  let writes = systemWrites({ timestamp, beaconRoot, number, parentHash: previous })
+  if (isAtLeast(block.hardfork, 'amsterdam')) {
+    const listed = accessesOfWrites(world, writes)
+    accesses.push(...listed.accesses)
+    writes = listed.changes
+  }
   // both at once if unmodified, so that each trie path changes once
   world = withSystemWrites(world, writes)
   if (replaced === undefined) return { world, accesses }

@@ -1,5 +1,6 @@
 // Writes the slots of the block system contracts without running them (EIP-4788, EIP-2935).
 import { type Address, equalBytes, type Hash, ZERO_HASH } from '../core/hex.ts'
+import { memoizeByIdentity } from '../core/lrucache.ts'
 import {
   type AccountAccess,
   accessListOf,
@@ -45,7 +46,7 @@ export const QUEUE_SLOTS: ReadonlySet<bigint> = new Set([0n, 1n, 2n, 3n])
 export function isIdleQueue(world: World, queue: Predeploy): boolean {
   const account = accountAt(world, queue.address)
   if (account === undefined || account.code.length === 0) return true
-  return account.storage.isEmpty && isAsDeployed(world, queue)
+  return account.storage.isEmpty && equalBytes(account.code, queue.code)
 }
 
 export function hasNoRequests(world: World, hardfork: Hardfork): boolean {
@@ -88,18 +89,25 @@ function accessOf(
   return { address, reads, writes, balance: undefined, nonce: undefined, code: undefined }
 }
 
-export function accessesOfWrites(world: World, writes: readonly SlotWrites[]): AccountAccess[] {
-  return writes.map(({ address, slots }) => {
+/** Of a block that begins, with those of the writes that change something. */
+export function accessesOfWrites(
+  world: World,
+  writes: readonly SlotWrites[],
+): { readonly accesses: readonly AccountAccess[]; readonly changes: readonly SlotWrites[] } {
+  const changes = writes.map(({ address, slots }) => {
     const { storage } = accountAt(world, address)!
-    const changed = slots.filter(([slot, value]) => slotValue(storage, slot) !== value)
-    return accessOf(address, new Set(slots.map(([slot]) => slot)), new Map(changed))
+    return { address, slots: slots.filter(([slot, value]) => slotValue(storage, slot) !== value) }
   })
+  const accesses = writes.map(({ address, slots }, i) =>
+    accessOf(address, new Set(slots.map(([slot]) => slot)), new Map(changes[i]!.slots)),
+  )
+  return { accesses, changes }
 }
 
 /** What a call of an idle queue reads. */
-export function accessOfQueue({ address }: Predeploy): AccountAccess {
-  return accessOf(address, QUEUE_SLOTS)
-}
+export const accessOfQueue: (queue: Predeploy) => AccountAccess = memoizeByIdentity(({ address }) =>
+  accessOf(address, QUEUE_SLOTS),
+)
 
 /** Queues with code, whose calls an empty block lists. */
 export function listedQueues(world: World, hardfork: Hardfork): readonly Predeploy[] {
