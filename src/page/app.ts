@@ -16,7 +16,7 @@ export function App(): VNode {
   const search = useRef<HTMLInputElement>(null)
   useShortcuts(search, () => setHelping((is) => !is))
   const entry = viewAt(route)
-  const isArriving = useArriving(route.parts.join('/'))
+  const arriving = useArriving(route.parts.join('/'))
   const title = entry === undefined ? 'Not found' : entry.titleOf(route)
   useEffect(() => {
     document.title = `${title} · devchain`
@@ -25,7 +25,7 @@ export function App(): VNode {
     <a class="skip" href="#main" onClick=${skip}>Skip to content</a>
     <${Header} search=${search} onHelp=${() => setHelping(true)} />
     <${Navigation} route=${route} current=${entry} />
-    <main id="main" tabindex="-1" class=${classes(entry?.isFull && 'full', isArriving && 'arriving')}>
+    <main id="main" tabindex="-1" class=${classes(entry?.isFull && 'full', arriving)}>
       <${Problem} />
       <${PastBar} route=${route} />
       ${
@@ -41,27 +41,29 @@ export function App(): VNode {
 /** Drawings without a request under way: a view asks again with what it read. */
 const QUIET_DRAWINGS = 3
 
-/** Milliseconds from the connection on, after which a view is shown as far as it is. */
+/** Milliseconds from the connection on, after which a view is shown down to the first part that is still read. */
 const MOST_ARRIVING_MS = 2_000
 
-/** Whether a view still reads what it shows first. It is not seen until then, so that nothing moves under its reader. */
-function useArriving(view: string): boolean {
+/** The class of a view that still reads what it shows first: not all of it is seen, so that nothing moves under its reader. */
+function useArriving(view: string): string {
   const chain = useChain()
-  const [arrived, setArrived] = useState<string | undefined>(undefined)
+  const [shown, setShown] = useState({ view: '', how: 'arriving' })
   useEffect(() => {
-    let [quiet, sinceMs, frame] = [0, performance.now(), 0]
+    let [quiet, sinceMs, frame, how] = [0, performance.now(), 0, 'arriving']
     const look = (): void => {
       const { status } = chain.view
       if (status === 'connecting') sinceMs = performance.now()
       quiet = status === 'connecting' || chain.isWaiting ? 0 : quiet + 1
-      if (quiet >= QUIET_DRAWINGS || performance.now() - sinceMs > MOST_ARRIVING_MS)
-        setArrived(view)
-      else frame = requestAnimationFrame(look)
+      const isLate = performance.now() - sinceMs > MOST_ARRIVING_MS
+      const next = quiet >= QUIET_DRAWINGS ? '' : isLate ? 'late' : 'arriving'
+      if (next !== how) setShown({ view, how: next })
+      how = next
+      if (how !== '') frame = requestAnimationFrame(look)
     }
     look()
     return () => cancelAnimationFrame(frame)
   }, [chain, view])
-  return arrived !== view
+  return shown.view === view ? shown.how : 'arriving'
 }
 
 function skip(event: Event): void {
@@ -69,13 +71,9 @@ function skip(event: Event): void {
   document.getElementById('main')?.focus()
 }
 
-function Header({
-  search,
-  onHelp,
-}: {
-  search: { current: HTMLInputElement | null }
-  onHelp: () => void
-}): VNode {
+type InputRef = Readonly<{ current: HTMLInputElement | null }>
+
+function Header({ search, onHelp }: { search: InputRef; onHelp: () => void }): VNode {
   const { path } = useChain()
   const { head, status, chainId, pending } = useView()
   const words = { open: 'Live', connecting: 'Connecting', lost: 'Reconnecting' }
@@ -93,7 +91,7 @@ function Header({
   </header>`
 }
 
-function Search({ input }: { input: { current: HTMLInputElement | null } }): VNode {
+function Search({ input }: { input: InputRef }): VNode {
   const chain = useChain()
   const [problem, setProblem] = useState('')
   const find = async (event: Event): Promise<void> => {
@@ -134,7 +132,7 @@ function Problem(): VNode | false {
 }
 
 /** `/` searches, `?` helps, `g` and a letter go to a view. */
-function useShortcuts(search: { current: HTMLInputElement | null }, help: () => void): void {
+function useShortcuts(search: InputRef, help: () => void): void {
   useEffect(() => {
     let isGoing = false
     const onKey = (event: KeyboardEvent): void => {

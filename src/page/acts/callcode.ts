@@ -1,9 +1,6 @@
 // A JSON-RPC call as people put it into their own programs: JSON, curl, viem.
 
-export interface RpcCall {
-  readonly method: string
-  readonly params: readonly unknown[]
-}
+export type RpcCall = Readonly<{ method: string; params: readonly unknown[] }>
 
 type Members = Readonly<Record<string, string | undefined>>
 

@@ -20,11 +20,7 @@ interface ContractLog extends RpcLog {
   readonly transactionHash: string
 }
 
-interface EventsProps {
-  readonly address: string
-  readonly abi: readonly unknown[]
-  readonly route: Route
-}
+type EventsProps = Readonly<{ address: string; abi: readonly unknown[]; route: Route }>
 
 export function Events({ address, abi, route }: EventsProps): VNode {
   const { branch, number = 0 } = usePoint(route) ?? {}

@@ -22,11 +22,7 @@ import { Empty, Linked } from '../parts/basics.ts'
 import { CallCode, type Run, RunResult, useRun } from '../parts/calls.ts'
 import { FormField } from '../parts/fields.ts'
 
-interface FunctionsProps {
-  readonly address: string
-  readonly abi: readonly unknown[]
-  readonly block: BlockParam
-}
+type FunctionsProps = Readonly<{ address: string; abi: readonly unknown[]; block: BlockParam }>
 
 export function Functions({ address, abi, block }: FunctionsProps): VNode {
   const all = functionsOf(abi)
@@ -45,11 +41,7 @@ export function Functions({ address, abi, block }: FunctionsProps): VNode {
   )}</div>`
 }
 
-interface FormProps {
-  readonly address: string
-  readonly item: AbiFunction
-  readonly block: BlockParam
-}
+type FormProps = Readonly<{ address: string; item: AbiFunction; block: BlockParam }>
 
 function FunctionForm(props: FormProps): VNode {
   const { item } = props

@@ -17,15 +17,9 @@ const PAGE = 10
 /** Newest blocks of a branch off the chain whose transactions are searched. */
 const MOST_LEFT = 40
 
-interface RpcPage {
-  readonly txs: readonly RpcTransaction[]
-  readonly lastPage: boolean
-}
+type RpcPage = Readonly<{ txs: readonly RpcTransaction[]; lastPage: boolean }>
 
-interface HistoryProps {
-  readonly address: string
-  readonly route: Route
-}
+type HistoryProps = Readonly<{ address: string; route: Route }>
 
 /** Transactions of an account up to a point, newest first. @param older those before this block */
 export function useTransactionsOf(

@@ -2,10 +2,7 @@
 import { Lru } from './lru.ts'
 import { RpcSocket } from './socket.ts'
 
-export interface Head {
-  readonly number: number
-  readonly hash: string
-}
+export type Head = Readonly<{ number: number; hash: string }>
 
 export interface ChainView {
   readonly status: 'connecting' | 'open' | 'lost'
@@ -16,7 +13,6 @@ export interface ChainView {
   readonly version: number
   readonly pending: number
   readonly chainId: number | undefined
-  readonly client: string
   /** Why the page shows nothing, such as a disabled method. */
   readonly problem: string | undefined
 }
@@ -24,11 +20,7 @@ export interface ChainView {
 /** How long a result stays right: for good, until blocks are taken away, or until the next change. */
 export type Lifetime = 'good' | 'era' | 'now'
 
-export interface Kept {
-  readonly value: unknown
-  readonly error: Error | undefined
-  readonly stamp: string
-}
+export type Kept = Readonly<{ value: unknown; error: Error | undefined; stamp: string }>
 
 interface ChangeNews {
   readonly blockNumber: string
@@ -60,7 +52,6 @@ export class ChainClient {
     version: 0,
     pending: 0,
     chainId: undefined,
-    client: '',
     problem: undefined,
   }
   #isAnnouncing = false
@@ -141,15 +132,14 @@ export class ChainClient {
     this.#kept.clear()
     try {
       await this.subscribe('changes', (result) => this.#take(result as ChangeNews))
-      const [block, chainId, client, status] = await Promise.all([
+      const [block, chainId, status] = await Promise.all([
         this.request<{ number: string; hash: string }>('eth_getBlockByNumber', 'latest', false),
         this.request<string>('eth_chainId'),
-        this.request<string>('web3_clientVersion'),
         this.request<{ pending: string; queued: string }>('txpool_status'),
       ])
       const head = { number: Number(block.number), hash: block.hash }
       const pending = Number(status.pending) + Number(status.queued)
-      const now = { head, pending, chainId: Number(chainId), client, problem: undefined }
+      const now = { head, pending, chainId: Number(chainId), problem: undefined }
       this.#set({ ...now, status: 'open', era: this.#view.era + 1 })
     } catch (error) {
       this.#set({ problem: (error as Error).message })

@@ -10,9 +10,7 @@ export interface Route {
   readonly at: number | string | undefined
 }
 
-export interface ViewProps {
-  readonly route: Route
-}
+export type ViewProps = Readonly<{ route: Route }>
 
 export function routeOf(fragment: string): Route {
   const [path = '', search = ''] = fragment.replace(/^#\/?/, '').split('?', 2)

@@ -34,11 +34,7 @@ export interface RpcSlot {
 }
 
 /** A run of a transaction. */
-export interface RpcRun {
-  readonly status: boolean
-  readonly gasUsed: string
-  readonly error: string | null
-}
+export type RpcRun = Readonly<{ status: boolean; gasUsed: string; error: string | null }>
 
 /** Of devchain_replay. */
 export interface RpcReplayed {
@@ -115,10 +111,7 @@ export interface RpcSources {
 }
 
 /** Of debug_traceTransaction without a tracer. */
-export interface RpcStructLogs {
-  readonly failed: boolean
-  readonly structLogs: readonly RpcStructLog[]
-}
+export type RpcStructLogs = Readonly<{ failed: boolean; structLogs: readonly RpcStructLog[] }>
 
 export interface RpcStructLog {
   readonly pc: number

@@ -29,16 +29,10 @@ interface Reply {
   readonly params?: { readonly subscription: string; readonly result: unknown }
 }
 
-interface Waiting {
-  readonly resolve: (answer: Answer) => void
-  readonly reject: (error: Error) => void
-}
+type Waiting = Readonly<{ resolve: (answer: Answer) => void; reject: (error: Error) => void }>
 
 /** A result, and the characters of the message that it came in. */
-export interface Answer {
-  readonly result: unknown
-  readonly size: number
-}
+export type Answer = Readonly<{ result: unknown; size: number }>
 
 interface SocketEvents {
   readonly onOpen: () => void

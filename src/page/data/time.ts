@@ -16,10 +16,7 @@ export interface TimeBranch {
 /** A block as methods take it: number, hash or tag. */
 export type BlockParam = string | { readonly blockHash: string }
 
-export interface Point {
-  readonly number: number
-  readonly branch: TimeBranch
-}
+export type Point = Readonly<{ number: number; branch: TimeBranch }>
 
 /** A block of a branch, as methods take it: number or hash. */
 export function blockOn({ first, left }: TimeBranch, number: number): BlockParam {

@@ -1,7 +1,7 @@
 // Hooks by which views read the chain.
 import { createContext } from 'preact'
 import { useContext, useEffect, useReducer, useRef } from 'preact/hooks'
-import type { ChainClient, ChainView, Lifetime } from './chain.ts'
+import type { ChainClient, ChainView, Kept, Lifetime } from './chain.ts'
 
 export const ChainContext: ReturnType<typeof createContext<ChainClient | undefined>> =
   createContext<ChainClient | undefined>(undefined)
@@ -29,28 +29,6 @@ export interface Reading<T> {
   readonly error: Error | undefined
 }
 
-type Call = readonly [method: string, params: readonly unknown[]]
-
-/** As `useRead`, many at once. */
-export function useReads<T>(calls: readonly Call[], span: Lifetime): readonly Reading<T>[] {
-  const chain = useChain()
-  const { status } = useView()
-  const [, draw] = useReducer((count: number) => count + 1, 0)
-  const keys = calls.map((call) => JSON.stringify(call))
-  const stamp = chain.stampOf(span)
-  useEffect(() => {
-    const isMissing = (key: string): boolean => chain.kept(key)?.stamp !== stamp
-    if (status !== 'open' || !keys.some(isMissing)) return
-    let isGone = false
-    const reads = keys.map((key, i) => isMissing(key) && chain.read(key, ...calls[i]!, span))
-    void Promise.all(reads).then(() => isGone || draw(undefined))
-    return () => {
-      isGone = true
-    }
-  }, [chain, keys.join(), stamp, status])
-  return keys.map((key) => (chain.kept(key) ?? NOTHING) as Reading<T>)
-}
-
 export const NOTHING: Reading<never> = { value: undefined, error: undefined }
 
 /** The last value that was there, while the next is read. */
@@ -65,24 +43,42 @@ export function useSteady<T>(value: T | undefined): T | undefined {
  * @param method empty: reads nothing
  */
 export function useRead<T>(method: string, params: readonly unknown[], span: Lifetime): Reading<T> {
+  const [read = NOTHING] = useReads<T>(method === '' ? [] : [[method, params]], span)
+  return read
+}
+
+type Call = readonly [method: string, params: readonly unknown[]]
+
+/** Reads many at once. */
+export function useReads<T>(calls: readonly Call[], span: Lifetime): readonly Reading<T>[] {
   const chain = useChain()
   const { status } = useView()
   const [, draw] = useReducer((count: number) => count + 1, 0)
-  const key = method && JSON.stringify([method, params])
+  const keys = calls.map((call) => JSON.stringify(call))
   const stamp = chain.stampOf(span)
-  const last = useRef<{ readonly key: string; readonly read: Reading<T> }>(undefined)
-  const kept = method === '' ? undefined : chain.kept(key)
+  // what was read last stays in sight, also when it is kept no longer
+  const last = useRef<ReadonlyMap<string, Kept>>(NONE)
+  const read = new Map<string, Kept>()
+  for (const key of keys) {
+    const kept = chain.kept(key) ?? last.current.get(key)
+    if (kept !== undefined) read.set(key, kept)
+  }
+  last.current = read
   useEffect(() => {
-    if (method === '' || status !== 'open') return
-    const newest = chain.kept(key)
-    // another view may have read it between drawing and now
-    if (newest?.stamp === stamp) return newest === kept ? undefined : draw(undefined)
+    if (status !== 'open') return
     let isGone = false
-    void chain.read(key, method, params, span).then(() => isGone || draw(undefined))
+    const drawn = keys.map((key) => read.get(key))
+    const reads = keys.map((key, i) =>
+      chain.kept(key)?.stamp === stamp ? chain.kept(key) : chain.read(key, ...calls[i]!, span),
+    )
+    // another view may have read it between drawing and now
+    if (reads.some((each, i) => each !== drawn[i]))
+      void Promise.all(reads).then(() => isGone || draw(undefined))
     return () => {
       isGone = true
     }
-  }, [chain, key, stamp, status, kept])
-  if (kept !== undefined) last.current = { key, read: kept as unknown as Reading<T> }
-  return last.current?.key === key ? last.current.read : NOTHING
+  }, [chain, stamp, status, ...keys, ...read.values()])
+  return keys.map((key) => (read.get(key) ?? NOTHING) as Reading<T>)
 }
+
+const NONE: ReadonlyMap<string, Kept> = new Map()

@@ -77,19 +77,23 @@ export function Panel(props: {
   readonly note?: Children
   readonly children?: Children
   readonly className?: string
+  readonly isBusy?: boolean
 }): VNode {
-  const { title, note, children, className } = props
-  return html`<section class=${classes('panel', className)} aria-label=${title}>
+  const { title, note, children, className, isBusy } = props
+  return html`<section class=${classes('panel', className)} aria-label=${title} aria-busy=${isBusy ? 'true' : undefined}>
     <header><h2>${title}</h2>${note && html`<div class="note">${note}</div>`}</header>
     ${children}
   </section>`
 }
 
-/** Names and values of one thing; undefined values are left out. */
-export function Facts({ of }: { of: readonly (readonly [string, Children])[] }): VNode {
-  return html`<dl class="facts">${of
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
+/** Names and values of one thing. */
+export function Facts({ children }: { children?: Children }): VNode {
+  return html`<dl class="facts">${children}</dl>`
+}
+
+/** Nothing if the value is undefined. */
+export function Fact({ name, children }: { name: string; children?: Children }): VNode | false {
+  return children !== undefined && html`<div><dt>${name}</dt><dd>${children}</dd></div>`
 }
 
 export function Empty({ children }: { children?: Children }): VNode {

@@ -11,12 +11,7 @@ import { Cell, List } from './list.ts'
 const ROW = 30
 const MOST_ROWS = 24
 
-interface TreeRow {
-  readonly key: string
-  readonly depth: number
-  readonly node: RpcTraceNode
-  readonly isClosed: boolean
-}
+type TreeRow = Readonly<{ key: string; depth: number; node: RpcTraceNode; isClosed: boolean }>
 
 export function CallTree({ call }: { call: RpcTraceNode }): VNode {
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set())

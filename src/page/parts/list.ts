@@ -91,13 +91,8 @@ export function Items<T>(props: ItemsProps<T>): VNode {
       keyOf=${(index: number) => keyOf(items[index]!)} row=${(index: number) => row(items[index]!)} /></div>`
 }
 
-export function Cell({
-  children,
-  className = '',
-}: {
-  children?: Children
-  className?: string
-}): VNode {
+export function Cell(props: { children?: Children; className?: string }): VNode {
+  const { children, className = '' } = props
   return html`<div role="cell" class=${`cell ${className}`}>${children}</div>`
 }
 

@@ -37,7 +37,7 @@ export function BlockOffers({ number, hash }: { number: number; hash?: string })
       hash === undefined &&
       behind > 0 &&
       html`<${Offer} label=${`Go back to ${name}`} isDangerous calls=${[{ method: 'anvil_rollback', params: [hex(behind)] }]}
-        about=${`Removes ${plural(behind, 'block')} with their transactions. They stay under "Left behind", to be replayed.`} />`
+        about=${`Removes ${plural(behind, 'block')} with their transactions. They stay as a branch under Time, to be replayed.`} />`
     }
     <${Offer} label=${`Branch from ${name}`} calls=${branch}
       about="Makes another chain that begins after this block, at a path of its own. Change what you like there; later blocks are under its Time, to be replayed." />

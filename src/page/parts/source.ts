@@ -7,11 +7,7 @@ import { List } from './list.ts'
 /** Pixels. */
 const LINE = 20
 
-interface SourceProps {
-  readonly path: string
-  readonly text: string
-  readonly place: LinePlace | undefined
-}
+type SourceProps = Readonly<{ path: string; text: string; place?: LinePlace }>
 
 /** A whole file; the marked line is scrolled into sight. */
 export function Source({ path, text, place }: SourceProps): VNode {

@@ -12,7 +12,7 @@ const LINE = 52
 const LANE = 36
 const END = 14
 
-/** Branches that are drawn. */
+/** Branches that are drawn at first. */
 const MOST_LANES = 4
 
 /** Snapshots that are marked, and pixels between two marks that are not one. */
@@ -30,11 +30,7 @@ interface Track {
   readonly parent: number
 }
 
-interface Mark {
-  readonly track: Track
-  readonly number: number
-  readonly title: string
-}
+type Mark = Readonly<{ track: Track; number: number; title: string }>
 
 interface TimelineProps {
   readonly chain: TimeBranch
@@ -49,7 +45,8 @@ export function Timeline(props: TimelineProps): VNode {
   const { chain, branches, point, linkOf } = props
   const [shown, go] = useMoves(props)
   const [box, width] = useWidth()
-  const drawn = branches.filter((each, i) => i < MOST_LANES || each === point.branch)
+  const [most, setMost] = useState(MOST_LANES)
+  const drawn = branches.filter((each, i) => i < most || each === point.branch)
   const { tracks, laneOf } = tracksOf([chain, ...drawn])
   const marks = useMarks(props.snapshots, tracks, laneOf)
   const end = Math.max(1, ...tracks.map(({ branch }) => branch.last))
@@ -67,7 +64,8 @@ export function Timeline(props: TimelineProps): VNode {
     if (isNew) box.current!.setPointerCapture(event.pointerId)
     if (isNew) box.current!.querySelector<HTMLElement>('[role=slider]')!.focus()
   }
-  return html`<div class="timeline" style=${{ height: `${LINE + Math.max(1, tracks.length - 1) * LANE + 30}px` }}>
+  return html`${branches.length > drawn.length && html`<button type="button" class="quiet all" onClick=${() => setMost(branches.length)}>Show all ${count(branches.length)} branches</button>`}
+  <div class="timeline" style=${{ height: `${LINE + Math.max(1, tracks.length - 1) * LANE + 30}px` }}>
     <div class="rails" ref=${box} style=${{ inset: `0 ${END}px` }} onPointerMove=${(event: PointerEvent) => event.buttons === 1 && box.current!.hasPointerCapture(event.pointerId) && drag(event)}
       onPointerDown=${(event: PointerEvent) => event.button === 0 && (event.target as Element).closest('a') === null && drag(event)}>
       <i class="rail" style=${{ top: `${LINE}px`, width: share(chain.last) }}></i>
@@ -105,25 +103,16 @@ function useMoves({ point, move }: TimelineProps): readonly [Point, (to: Point) 
   const [ahead, setAhead] = useState<Point | undefined>(undefined)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   const newest = useRef(point)
-  const place = placeOn(point.branch, point.number)
-  const sent = useRef(place)
   useEffect(() => () => clearTimeout(timer.current), [])
-  useEffect(() => {
-    // a link was followed meanwhile
-    if (place !== sent.current) end()
-  }, [place])
-  const end = (): void => {
-    clearTimeout(timer.current)
-    timer.current = undefined
-    setAhead(undefined)
-  }
   const go = ({ branch, number }: Point): void => {
     newest.current = { branch, number: Math.min(Math.max(number, 0), branch.last) }
     setAhead(newest.current)
+    const { hash } = location
     timer.current ??= setTimeout(() => {
-      end()
-      sent.current = placeOn(newest.current.branch, newest.current.number)
-      move(newest.current)
+      timer.current = undefined
+      setAhead(undefined)
+      // unless a link was followed meanwhile
+      if (location.hash === hash) move(newest.current)
     }, BETWEEN_MS)
   }
   return [ahead ?? point, go]

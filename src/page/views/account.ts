@@ -3,7 +3,7 @@ import type { VNode } from 'preact'
 import { Events } from '../contract/events.ts'
 import { Functions } from '../contract/functions.ts'
 import { History, useTransactionsOf } from '../contract/history.ts'
-import { Source } from '../contract/source.ts'
+import { Sources } from '../contract/source.ts'
 import { Storage } from '../contract/storage.ts'
 import { useNames } from '../data/accounts.ts'
 import { count, ether, isAddress, plural } from '../data/format.ts'
@@ -11,7 +11,18 @@ import { linkTo, type Route, type ViewProps } from '../data/route.ts'
 import { type BlockParam, stateOf } from '../data/time.ts'
 import { useRead } from '../data/use.ts'
 import { html } from '../html.ts'
-import { Badge, Copy, Empty, Facts, HexLink, Long, Panel, Title, Waiting } from '../parts/basics.ts'
+import {
+  Badge,
+  Copy,
+  Empty,
+  Fact,
+  Facts,
+  HexLink,
+  Long,
+  Panel,
+  Title,
+  Waiting,
+} from '../parts/basics.ts'
 import { TransactionList } from '../parts/transactions.ts'
 
 /** Transactions that are searched for. */
@@ -42,10 +53,7 @@ export function AccountView({ route }: ViewProps): VNode {
     : html`<h1>Account</h1><${Empty}>This is no address.<//>`
 }
 
-interface AccountProps {
-  readonly address: string
-  readonly route: Route
-}
+type AccountProps = Readonly<{ address: string; route: Route }>
 
 function Account({ address, route }: AccountProps): VNode {
   const block = stateOf(route)
@@ -62,46 +70,46 @@ function Account({ address, route }: AccountProps): VNode {
         <a class="button" href=${linkTo(['act'], { do: 'balance', account: address })}>Set balance</a>
       </nav></div>
     <p class="address"><span class="mono">${address}</span><${Copy} text=${address} /></p>
-    <${Panel} title=${isContract ? 'Contract' : 'Account'}><${Facts} of=${useFacts(address, block, code.value, contract)} /><//>
+    <${Panel} title=${isContract ? 'Contract' : 'Account'} isBusy=${contract === undefined}><${AccountFacts} ...${{ address, block, code: code.value, contract }} /><//>
     ${isContract ? html`<${Tabs} address=${address} route=${route} block=${block} contract=${contract ?? undefined} />` : html`<${Transactions} address=${address} route=${route} />`}`
 }
 
-function useFacts(
-  address: string,
-  block: BlockParam,
-  code: string,
-  contract: RpcContract | null | undefined,
-): readonly (readonly [string, unknown])[] {
+interface AccountFactsProps {
+  readonly address: string
+  readonly block: BlockParam
+  readonly code: string
+  readonly contract: RpcContract | null | undefined
+}
+
+function AccountFacts({ address, block, code, contract }: AccountFactsProps): VNode {
   const { value: balance } = useRead<string>('eth_getBalance', [address, block], 'now')
   const { value: nonce } = useRead<string>('eth_getTransactionCount', [address, block], 'now')
+  const isContract = code !== '0x'
   const { value: creation } = useRead<{ readonly hash: string; readonly creator: string } | null>(
-    code === '0x' ? '' : 'ots_getContractCreator',
+    isContract ? 'ots_getContractCreator' : '',
     [address],
     'era',
   )
   const creator = useNames(creation ? [creation.creator] : []).get(creation?.creator ?? '')
   const { name, guess, via, proxy, compiler } = contract ?? {}
-  return [
-    ['Balance', balance === undefined ? '' : ether(BigInt(balance))],
-    ['Nonce', nonce === undefined ? '' : count(Number(nonce))],
-    ['Code', code === '0x' ? undefined : plural(code.length / 2 - 1, 'byte')],
-    [
-      'Runs',
-      name &&
-        html`${guess && 'code like that of '}<${Long} text=${name} />${via && ` ${VIA[via] ?? ''}`}${proxy && html` <span class="dim">(${proxy})</span>`}`,
-    ],
-    ['Compiler', compiler || undefined],
-    [
-      'Created',
-      creation
-        ? html`by <${HexLink} value=${creation.creator} to=${['address', creation.creator]} name=${creator} /> in <${HexLink} value=${creation.hash} to=${['tx', creation.hash]} />`
-        : creation === null
-          ? 'not by a transaction'
-          : code === '0x'
-            ? undefined
-            : '',
-    ],
-  ]
+  return html`<${Facts}>
+    <${Fact} name="Balance">${balance === undefined ? '' : ether(BigInt(balance))}<//>
+    <${Fact} name="Nonce">${nonce === undefined ? '' : count(Number(nonce))}<//>
+    <${Fact} name="Code">${isContract ? plural(code.length / 2 - 1, 'byte') : undefined}<//>
+    <${Fact} name="Runs">${name && html`${guess && 'code like that of '}<${Long} text=${name} />${via && ` ${VIA[via] ?? ''}`}${proxy && html` <span class="dim">(${proxy})</span>`}`}<//>
+    <${Fact} name="Compiler">${compiler || undefined}<//>
+    <${Fact} name="Created">${isContract ? createdText(creation, creator) : undefined}<//>
+  <//>`
+}
+
+/** Keeps its place while it is read. */
+function createdText(
+  creation: { readonly hash: string; readonly creator: string } | null | undefined,
+  name: string | undefined,
+): VNode | string {
+  if (!creation) return creation === null ? 'not by a transaction' : ''
+  const { creator, hash } = creation
+  return html`by <${HexLink} value=${creator} to=${['address', creator]} name=${name} /> in <${HexLink} value=${hash} to=${['tx', hash]} />`
 }
 
 interface TabsProps extends AccountProps {
@@ -119,7 +127,7 @@ function Tabs({ address, route, block, contract }: TabsProps): VNode {
     Storage: () => html`<${Storage} address=${address} block=${block} />`,
     Events: () => html`<${Events} address=${address} abi=${abi} route=${route} />`,
     History: () => html`<${History} key=${route.at} address=${address} route=${route} />`,
-    Source: () => html`<${Source} sources=${contract?.sources ?? {}} />`,
+    Source: () => html`<${Sources} sources=${contract?.sources ?? {}} />`,
     Transactions: () => html`<${Transactions} address=${address} route=${route} />`,
   }
   const needsContract = current === 'Functions' || current === 'Source'

@@ -26,11 +26,7 @@ interface RpcAccountPage {
   readonly next: string | null
 }
 
-interface RpcToken {
-  readonly address: string
-  readonly symbol: string
-  readonly decimals: number
-}
+type RpcToken = Readonly<{ address: string; symbol: string; decimals: number }>
 
 interface AccountRow {
   readonly address: string
@@ -77,7 +73,7 @@ export function AccountsView({ route }: ViewProps): VNode {
           ? html`<${Empty}>No account matches.<//>`
           : html`<${List} label="Accounts" kind="accounts" columns=${columns} total=${found.length} rowHeight=${ROW} empty=""
               keyOf=${(index: number) => found[index]!.address}
-              row=${(index: number) => html`<${AccountCells} row=${found[index]} name=${names.get(found[index]!.address)} tokens=${shown} block=${block} />`} />`
+              row=${(index: number) => html`<${AccountCells} ...${found[index]} name=${names.get(found[index]!.address)} tokens=${shown} block=${block} />`} />`
       }
     <//></div>`
 }
@@ -97,17 +93,14 @@ function rowsOf(owned: readonly string[], page: RpcAccountPage | undefined): rea
   return [...others, ...missing].sort((a, b) => rank(a) - rank(b))
 }
 
-function AccountCells({
-  row: { address, isContract, place },
-  name,
-  tokens,
-  block,
-}: {
-  row: AccountRow
-  name: string | undefined
-  tokens: readonly RpcToken[]
-  block: BlockParam
-}): VNode {
+interface AccountCellsProps extends AccountRow {
+  readonly name: string | undefined
+  readonly tokens: readonly RpcToken[]
+  readonly block: BlockParam
+}
+
+function AccountCells(props: AccountCellsProps): VNode {
+  const { address, isContract, place, name, tokens, block } = props
   const { value: balance } = useRead<string>('eth_getBalance', [address, block], 'now')
   const { value: nonce } = useRead<string>('eth_getTransactionCount', [address, block], 'now')
   const label =
@@ -120,15 +113,10 @@ function AccountCells({
     ${tokens.map((token) => html`<${TokenCell} key=${token.address} token=${token} holder=${address} block=${block} />`)}`
 }
 
-function TokenCell({
-  token: { address, decimals },
-  holder,
-  block,
-}: {
-  token: RpcToken
-  holder: string
-  block: BlockParam
-}): VNode {
+type TokenCellProps = Readonly<{ token: RpcToken; holder: string; block: BlockParam }>
+
+function TokenCell({ token, holder, block }: TokenCellProps): VNode {
+  const { address, decimals } = token
   // balanceOf(address)
   const data = `0x70a08231${holder.slice(2).padStart(64, '0')}`
   const { value } = useRead<string>('eth_call', [{ to: address, data }, block], 'now')

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { ACTS, type Act } from '../acts/acts.ts'
 import type { RpcCall } from '../acts/callcode.ts'
 import { useOwned } from '../data/accounts.ts'
-import { linkTo, type ViewProps } from '../data/route.ts'
+import { go, linkTo, type ViewProps } from '../data/route.ts'
 import { html } from '../html.ts'
 import { Panel } from '../parts/basics.ts'
 import { CallCode, RunResult, useRun } from '../parts/calls.ts'
@@ -23,6 +23,12 @@ export function ActView({ route: { query } }: ViewProps): VNode {
               html`<a href=${linkTo(['act'], { do: id })} aria-current=${id === act.id ? 'page' : undefined}>${title}</a>`,
           )}</div>`,
       )}</nav>
+      <select class="acts" aria-label="Act" value=${act.id} onChange=${(event: Event) => go(linkTo(['act'], { do: (event.currentTarget as HTMLSelectElement).value }))}>${GROUPS.map(
+        (group) =>
+          html`<optgroup label=${group}>${ACTS.filter((each) => each.group === group).map(
+            ({ id, title }) => html`<option value=${id}>${title}</option>`,
+          )}</optgroup>`,
+      )}</select>
       <${ActForm} key=${act.id} act=${act} given=${query} />
     </div>`
 }

@@ -6,7 +6,7 @@ import type { RpcBlock } from '../data/shapes.ts'
 import { placeOn, useBranches } from '../data/time.ts'
 import { useRead, useView } from '../data/use.ts'
 import { html } from '../html.ts'
-import { Badge, Empty, Facts, Hex, HexLink, Panel, Waiting } from '../parts/basics.ts'
+import { Badge, Empty, Fact, Facts, Hex, HexLink, Panel, Waiting } from '../parts/basics.ts'
 import { BlockOffers } from '../parts/offers.ts'
 import { TransactionList } from '../parts/transactions.ts'
 
@@ -50,25 +50,16 @@ function Block({ block }: { block: RpcBlock }): VNode {
       </nav>
     </div>
     <${Panel} title="Header">
-      <${Facts} of=${[
-        [
-          'Time',
-          html`${moment(Number(block.timestamp))} UTC ${spent ? html`<span class="dim">${duration(spent)} after its parent</span>` : ''}`,
-        ],
-        [
-          'Gas used',
-          html`${count(Number(block.gasUsed))} <span class="dim">of ${count(Number(block.gasLimit))}</span>`,
-        ],
-        ['Base fee', block.baseFeePerGas && gasPrice(BigInt(block.baseFeePerGas))],
-        ['Size', plural(Number(block.size), 'byte')],
-        ['Miner', html`<${HexLink} value=${block.miner} to=${['address', block.miner]} />`],
-        ['Hash', html`<${Hex} value=${block.hash} isWhole />`],
-        [
-          'Parent',
-          html`<${HexLink} value=${block.parentHash} to=${['block', block.parentHash]} isWhole />`,
-        ],
-        ['State root', html`<${Hex} value=${block.stateRoot} isWhole />`],
-      ]} />
+      <${Facts}>
+        <${Fact} name="Time">${moment(Number(block.timestamp))} UTC ${spent ? html`<span class="dim">${duration(spent)} after its parent</span>` : ''}<//>
+        <${Fact} name="Gas used">${count(Number(block.gasUsed))} <span class="dim">of ${count(Number(block.gasLimit))}</span><//>
+        <${Fact} name="Base fee">${block.baseFeePerGas && gasPrice(BigInt(block.baseFeePerGas))}<//>
+        <${Fact} name="Size">${plural(Number(block.size), 'byte')}<//>
+        <${Fact} name="Miner"><${HexLink} value=${block.miner} to=${['address', block.miner]} /><//>
+        <${Fact} name="Hash"><${Hex} value=${block.hash} isWhole /><//>
+        <${Fact} name="Parent"><${HexLink} value=${block.parentHash} to=${['block', block.parentHash]} isWhole /><//>
+        <${Fact} name="State root"><${Hex} value=${block.stateRoot} isWhole /><//>
+      <//>
       <${BlockOffers} number=${number} hash=${isLeft ? block.hash : undefined} />
     <//>
     <${Panel} title="Transactions" note=${count(transactions.length)}><${TransactionList} hashes=${transactions} /><//>`

@@ -153,13 +153,9 @@ function StepCells(props: {
     <${Cell} className=${classes('dim', isNow && 'now-step')}>${count(step.gasCost)}<//>`
 }
 
-function Stack({
-  stack,
-  before = [],
-}: {
-  stack: readonly string[]
-  before: readonly string[] | undefined
-}): VNode {
+type StackProps = Readonly<{ stack: readonly string[]; before: readonly string[] | undefined }>
+
+function Stack({ stack, before = [] }: StackProps): VNode {
   return html`<${Panel} title="Stack" note=${plural(stack.length, 'word')}><ol class="words" tabindex="0" aria-label="Stack">${[
     ...stack,
   ]

@@ -33,11 +33,7 @@ export function LiveView({ route }: ViewProps): VNode {
     </div>`
 }
 
-interface BlocksProps {
-  readonly branch: TimeBranch
-  readonly number: number
-  readonly total: number
-}
+type BlocksProps = Readonly<{ branch: TimeBranch; number: number; total: number }>
 
 function Blocks({ branch, number, total }: BlocksProps): VNode {
   const { era } = useView()

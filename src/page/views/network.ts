@@ -5,7 +5,7 @@ import { usePoll } from '../data/poll.ts'
 import { linkTo } from '../data/route.ts'
 import { useChain } from '../data/use.ts'
 import { html } from '../html.ts'
-import { Badge, Empty, Facts, Hex, Panel, Waiting } from '../parts/basics.ts'
+import { Badge, Empty, Fact, Facts, Hex, Panel, Waiting } from '../parts/basics.ts'
 
 interface RpcChain {
   readonly name: string | null
@@ -71,21 +71,13 @@ function Fork(): VNode {
   if (fork === undefined) return html`<${Panel} title="Fork"><${Waiting} read=${read} /><//>`
   if (fork === null)
     return html`<${Panel} title="Fork"><${Empty}>This chain is no fork. <code>--fork URL</code> starts one.<//><//>`
-  return html`<${Panel} title="Fork"><${Facts} of=${[
-    ['Network', `${fork.source}, chain ${Number(fork.chainId)}`],
-    [
-      'Forked at',
-      html`block ${count(Number(fork.blockNumber))} <${Hex} value=${fork.blockHash} />`,
-    ],
-    [
-      'Ours',
-      html`blocks from <a href=${linkTo(['block', Number(fork.blockNumber) + 1])}>${count(Number(fork.blockNumber) + 1)}</a> on`,
-    ],
-    [
-      'Fetched',
-      `${plural(fork.itemsAsked, 'item')} in ${plural(fork.requestsSent, 'request')}${fork.proven ? ', with proofs' : ''}`,
-    ],
-  ]} /><//>`
+  const own = Number(fork.blockNumber) + 1
+  return html`<${Panel} title="Fork"><${Facts}>
+    <${Fact} name="Network">${fork.source}, chain ${Number(fork.chainId)}<//>
+    <${Fact} name="Forked at">block ${count(own - 1)} <${Hex} value=${fork.blockHash} /><//>
+    <${Fact} name="Ours">blocks from <a href=${linkTo(['block', own])}>${count(own)}</a> on<//>
+    <${Fact} name="Fetched">${plural(fork.itemsAsked, 'item')} in ${plural(fork.requestsSent, 'request')}${fork.proven && ', with proofs'}<//>
+  <//><//>`
 }
 
 function Peers(): VNode {

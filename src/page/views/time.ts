@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { useNames } from '../data/accounts.ts'
 import { count, ether, moment, plural } from '../data/format.ts'
 import { linkTo, replaceWith, type ViewProps } from '../data/route.ts'
-import type { RpcBlock, RpcLeftBlock } from '../data/shapes.ts'
+import type { RpcBlock } from '../data/shapes.ts'
 import {
   type BlockParam,
   blockOn,
@@ -17,7 +17,7 @@ import {
 } from '../data/time.ts'
 import { useRead, useSteady, useView } from '../data/use.ts'
 import { html } from '../html.ts'
-import { Empty, Facts, HexLink, Panel, Waiting } from '../parts/basics.ts'
+import { Empty, Fact, Facts, HexLink, Panel, Waiting } from '../parts/basics.ts'
 import { ChangesBetween } from '../parts/changes.ts'
 import type { RpcSnapshot } from '../parts/fields.ts'
 import { Cell, Items } from '../parts/list.ts'
@@ -41,8 +41,7 @@ export function TimeView({ route }: ViewProps): VNode {
   return html`<h1>Time</h1>
     <${Slider} point=${{ number, branch }} branches=${branches} snapshots=${snapshots} from=${route.query.from} />
     <${Difference} from=${from} number=${number} branch=${branch} />
-    <${Snapshots} snapshots=${snapshots} />
-    <${LeftBehind} />`
+    <${Snapshots} snapshots=${snapshots} />`
 }
 
 /** The branch along which somebody moves, also before it leaves the chain. */
@@ -100,17 +99,14 @@ function Slider({ point, branches, snapshots, from }: SliderProps): VNode {
     </div>
     ${
       block &&
-      html`<${Facts} of=${[
-        ['Block', html`<a href=${linkTo(['block', isLeft ? place : number])}>${count(number)}</a>`],
-        ['Time', `${moment(Number(block.timestamp))} UTC`],
-        ['Transactions', count(block.transactions.length)],
-        ['Hash', html`<${HexLink} value=${block.hash} to=${['block', block.hash]} />`],
-        ['Snapshots', names.length === 0 ? 'none of this block' : names.join(', ')],
-        [
-          'See it',
-          html`<a href=${linkTo([], { at: place })}>Blocks and transactions up to here</a>`,
-        ],
-      ]} />`
+      html`<${Facts}>
+        <${Fact} name="Block"><a href=${linkTo(['block', isLeft ? place : number])}>${count(number)}</a><//>
+        <${Fact} name="Time">${moment(Number(block.timestamp))} UTC<//>
+        <${Fact} name="Transactions">${count(block.transactions.length)}<//>
+        <${Fact} name="Hash"><${HexLink} value=${block.hash} to=${['block', block.hash]} /><//>
+        <${Fact} name="Snapshots">${names.length === 0 ? 'none of this block' : names.join(', ')}<//>
+        <${Fact} name="See it"><a href=${linkTo([], { at: place })}>Blocks and transactions up to here</a><//>
+      <//>`
     }
     <${BlockOffers} number=${number} hash=${isLeft ? place : undefined} />
   <//>`
@@ -212,15 +208,11 @@ function Snapshots({ snapshots }: { snapshots: readonly RpcSnapshot[] }): VNode 
     <div class="slider"><input aria-label="Name of a new snapshot" placeholder="Name" value=${name} onInput=${(event: Event) => setName(typedIn(event))} /></div>
     ${name !== '' && html`<${Offer} key=${name} label=${`Take the snapshot ${name}`} about="Keeps the chain as it is now under this name." calls=${[{ method: 'devchain_snapshot', params: [{ name }] }]} />`}
     ${snapshots.length === 0 && html`<${Empty}>There is no snapshot.<//>`}
-    ${[...snapshots].reverse().map((each) => html`<${SnapshotRow} key=${each.id} snapshot=${each} />`)}
+    ${[...snapshots].reverse().map((each) => html`<${SnapshotRow} key=${each.id} ...${each} />`)}
   <//>`
 }
 
-function SnapshotRow({
-  snapshot: { id, name, blockNumber, blockHash, timestamp },
-}: {
-  snapshot: RpcSnapshot
-}): VNode {
+function SnapshotRow({ id, name, blockNumber, blockHash, timestamp }: RpcSnapshot): VNode {
   const named = name ?? Number(id)
   const title = titleOf({ id, name })
   return html`<div class="snapshot"><h3>${title}</h3>
@@ -229,25 +221,6 @@ function SnapshotRow({
     ${name !== null && html`<${Offer} label=${`Branch from ${title}`} about="Makes another chain that begins here, at a path of its own." calls=${[{ method: 'devchain_newChain', params: [{ from: name }] }]} />`}
     <${Offer} label=${`Drop ${title}`} about="Deletes the snapshot. The chain does not change." calls=${[{ method: 'devchain_dropSnapshot', params: [named] }]} />
   </div>`
-}
-
-/** Blocks that reverts and reorgs took off the chain. */
-function LeftBehind(): VNode {
-  const read = useRead<readonly RpcLeftBlock[]>('devchain_leftBlocks', [], 'now')
-  const left = read.value
-  return html`<${Panel} title="Left behind" note=${left && count(left.length)}>${
-    left === undefined
-      ? html`<${Waiting} read=${read} />`
-      : html`<${Items} label="Blocks left behind" kind="left" columns=${['Block', 'Hash', 'Transactions']} items=${left} most=${MOST_ROWS} rowHeight=${ROW}
-        empty="No revert or reorg took a block away." keyOf=${({ hash }: RpcLeftBlock) => hash} row=${(each: RpcLeftBlock) => html`<${LeftCells} ...${each} />`} />`
-  }<//>`
-}
-
-function LeftCells({ number, hash, transactions }: RpcLeftBlock): VNode {
-  return html`
-    <${Cell} className="gone">${count(Number(number))}<//>
-    <${Cell} className="gone"><${HexLink} value=${hash} to=${['block', hash]} /><//>
-    <${Cell} className="dim">${count(transactions.length)}<//>`
 }
 
 /** Says on every view that it shows the past, and leads back. */

@@ -14,11 +14,12 @@ import type {
   RpcTraceNode,
   RpcTransaction,
 } from '../data/shapes.ts'
-import { useRead } from '../data/use.ts'
+import { NOTHING, useRead } from '../data/use.ts'
 import { html } from '../html.ts'
 import {
   Badge,
   Empty,
+  Fact,
   Facts,
   Hex,
   HexLink,
@@ -54,7 +55,7 @@ export function TransactionView({ route: { parts } }: ViewProps): VNode {
       ${receipt && html`<nav aria-label="Transaction"><a class="button" href=${linkTo(['debug', hash])}>Debug step by step</a></nav>`}
     </div>
     ${receipt?.status === '0x0' && html`<${Explanation} hash=${hash} error=${names?.error ?? 'it failed'} />`}
-    <${Panel} title="Transaction"><${Facts} of=${factsOf(transaction, receipt, names, left)} /><//>
+    <${Panel} title="Transaction"><${TransactionFacts} ...${{ transaction, receipt, names, left }} /><//>
     ${names && names.console.length > 0 && html`<${Panel} title="Console"><ol class="events">${names.console.map((line) => html`<li><code><${Linked} text=${line} /></code></li>`)}</ol><//>`}
     ${receipt && html`<${Trace} hash=${hash} />`}
     ${receipt && receipt.logs.length > 0 && html`<${Events} receipt=${receipt} names=${names} />`}`
@@ -62,56 +63,36 @@ export function TransactionView({ route: { parts } }: ViewProps): VNode {
 
 /** Why it failed, where, and the source there. */
 function Explanation({ hash, error }: { hash: string; error: string }): VNode {
-  const { value: lines } = useRead<readonly string[] | null>(
-    'devchain_explainTransaction',
-    [hash],
-    'era',
-  )
-  const { value: place } = useFailingPlace(lines?.[1], hash)
+  const explained = useRead<readonly string[] | null>('devchain_explainTransaction', [hash], 'era')
+  const trace = useRead<RpcTrace>('devchain_traceTransaction', [hash], 'era')
+  const failing = trace.value && innermostFailure(trace.value.call)
+  const isCreation = failing?.type.startsWith('CREATE') === true
+  const code = isCreation ? { creation: failing?.input } : failing?.to
+  const sources = useRead<RpcSources | null>(code ? 'devchain_sources' : '', [code], 'era')
+  const isBusy = [explained, trace, ...(code ? [sources] : [])].includes(NOTHING)
+  const [reason = error, ...stack] = explained.value ?? []
+  const place = placeOf(stack[0], sources.value)
   // a long reason is shortened
-  const output = useRead<RpcTrace>('devchain_traceTransaction', [hash], 'era').value?.call.output
-  const [reason = error, ...stack] = lines ?? []
-  return html`<${Panel} title="Why it failed" className="failed">
+  const output = trace.value?.call.output
+  return html`<${Panel} title="Why it failed" className="failed" isBusy=${isBusy}>
     <p class="reason" role="alert"><${Linked} text=${reason} /></p>
-    ${stack.length > 0 && html`<ol class="stack" aria-label="Solidity stack">${stack.map((line) => html`<li><code><${Long} text=${line} /></code></li>`)}</ol>`}
-    ${(output?.length ?? 0) > 2 && html`<div class="stack">It returned <${Bytes} data=${output} /></div>`}
-    ${place && html`<${Excerpt} text=${place.text} place=${place} />`}
+    ${!isBusy && stack.length > 0 && html`<ol class="stack" aria-label="Solidity stack">${stack.map((line) => html`<li><code><${Long} text=${line} /></code></li>`)}</ol>`}
+    ${!isBusy && (output?.length ?? 0) > 2 && html`<div class="stack">It returned <${Bytes} data=${output} /></div>`}
+    ${!isBusy && place && html`<${Excerpt} text=${place.text} place=${place} />`}
   <//>`
 }
 
-interface FailingPlace extends LinePlace {
-  readonly text: string
-}
-
-/** The source of the innermost place of a stack, among the sources of the accounts that were called. */
-function useFailingPlace(
-  line: string | undefined,
-  hash: string,
-): { value: FailingPlace | undefined } {
-  const { value: trace } = useRead<RpcTrace>(
-    line === undefined ? '' : 'devchain_traceTransaction',
-    [hash],
-    'era',
-  )
-  const failing = trace && innermostFailure(trace.call)
-  const code =
-    failing?.type.startsWith('CREATE') === true ? { creation: failing.input } : failing?.to
-  const { value: found } = useRead<RpcSources | null>(code ? 'devchain_sources' : '', [code], 'era')
+/** The place that a line of a stack names, in one of the sources of the innermost account that failed. */
+function placeOf(
+  line = '',
+  found: RpcSources | null | undefined,
+): (LinePlace & { readonly text: string }) | undefined {
   const [, path = '', number = '0', column = '1'] =
-    /\((?:about )?(.+):(\d+):(\d+)\)$/.exec(line ?? '') ?? []
-  const source = found?.sources.find((each) => each.path === path)
-  if (source === undefined) return { value: undefined }
+    /\((?:about )?(.+):(\d+):(\d+)\)$/.exec(line) ?? []
+  const text = found?.sources.find((each) => each.path === path)?.text
   const at = Number(number)
-  return {
-    value: {
-      text: source.text,
-      source: 0,
-      line: at,
-      column: Number(column),
-      endLine: at,
-      endColumn: 0,
-    },
-  }
+  const rest = { source: 0, line: at, column: Number(column), endLine: at, endColumn: 0 }
+  return text === undefined ? undefined : { text, ...rest }
 }
 
 function innermostFailure(node: RpcTraceNode): RpcTraceNode {
@@ -170,11 +151,9 @@ function Input({ to, input }: { to: string | null; input: string }): VNode {
   return html`<${Values} of=${values} /><${Bytes} data=${input} />`
 }
 
-export function OutcomeBadge({
-  receipt,
-}: {
-  receipt: RpcReceipt | null | undefined
-}): VNode | false {
+type OutcomeProps = Readonly<{ receipt: RpcReceipt | null | undefined }>
+
+function OutcomeBadge({ receipt }: OutcomeProps): VNode | false {
   if (receipt === undefined) return false
   if (receipt === null) return html`<${Badge} kind="waiting">Pending<//>`
   return receipt.status === '0x0'
@@ -182,53 +161,34 @@ export function OutcomeBadge({
     : html`<${Badge} kind="good">Succeeded<//>`
 }
 
-function factsOf(
-  transaction: RpcTransaction,
-  receipt: RpcReceipt | null | undefined,
-  names: RpcDescription | null | undefined,
-  left: RpcLeftBlock | undefined,
-): readonly (readonly [string, unknown])[] {
+interface TransactionFactsProps {
+  readonly transaction: RpcTransaction
+  readonly receipt: RpcReceipt | null | undefined
+  readonly names: RpcDescription | null | undefined
+  readonly left: RpcLeftBlock | undefined
+}
+
+function TransactionFacts({ transaction, receipt, names, left }: TransactionFactsProps): VNode {
   const { hash, from, to, value, nonce, gas, type, input, blockNumber } = transaction
   const created = receipt?.contractAddress
-  const used = receipt && BigInt(receipt.gasUsed)
-  const price = receipt && BigInt(receipt.effectiveGasPrice)
-  return [
-    ['Hash', html`<${Hex} value=${hash} isWhole />`],
-    [
-      'Block',
-      blockNumber === null
-        ? 'in the pool'
-        : html`<a href=${linkTo(['block', left?.hash ?? Number(blockNumber)])}>${count(Number(blockNumber))}</a>`,
-    ],
-    [
-      'From',
-      html`<${HexLink} value=${from} to=${['address', from]} name=${names?.from ?? undefined} isWhole />`,
-    ],
-    [
-      'To',
-      to === null
-        ? undefined
-        : html`<${HexLink} value=${to} to=${['address', to]} name=${names?.to ?? undefined} isWhole />`,
-    ],
-    [
-      'Created',
-      created
-        ? html`<${HexLink} value=${created} to=${['address', created]} name=${names?.to ?? undefined} isWhole />`
-        : undefined,
-    ],
-    ['Value', ether(BigInt(value))],
-    [
-      'Gas',
-      html`${used == null ? '' : `${count(used)} used `}<span class="dim">limit ${count(Number(gas))}</span>`,
-    ],
-    [
-      'Fee',
-      used == null || price == null
-        ? undefined
-        : html`${ether(used * price)} <span class="dim">${gasPrice(price)} per gas</span>`,
-    ],
-    ['Nonce', count(Number(nonce))],
-    ['Type', ['legacy', 'access list', 'dynamic fee', 'blob', 'set code'][Number(type)] ?? type],
-    ['Input', input === '0x' ? 'none' : html`<${Input} to=${to} input=${input} />`],
-  ]
+  const used = receipt ? BigInt(receipt.gasUsed) : undefined
+  const price = BigInt(receipt?.effectiveGasPrice ?? 0)
+  const target = names?.to ?? undefined
+  const account = (address: string, name: string | undefined): VNode =>
+    html`<${HexLink} value=${address} to=${['address', address]} name=${name} isWhole />`
+  const block = (number: number): VNode =>
+    html`<a href=${linkTo(['block', left?.hash ?? number])}>${count(number)}</a>`
+  return html`<${Facts}>
+    <${Fact} name="Hash"><${Hex} value=${hash} isWhole /><//>
+    <${Fact} name="Block">${blockNumber === null ? 'in the pool' : block(Number(blockNumber))}<//>
+    <${Fact} name="From">${account(from, names?.from ?? undefined)}<//>
+    <${Fact} name="To">${to === null ? undefined : account(to, target)}<//>
+    <${Fact} name="Created">${created ? account(created, target) : undefined}<//>
+    <${Fact} name="Value">${ether(BigInt(value))}<//>
+    <${Fact} name="Gas">${used !== undefined && `${count(used)} used `}<span class="dim">limit ${count(Number(gas))}</span><//>
+    <${Fact} name="Fee">${used && html`${ether(used * price)} <span class="dim">${gasPrice(price)} per gas</span>`}<//>
+    <${Fact} name="Nonce">${count(Number(nonce))}<//>
+    <${Fact} name="Type">${['legacy', 'access list', 'dynamic fee', 'blob', 'set code'][Number(type)] ?? type}<//>
+    <${Fact} name="Input">${input === '0x' ? 'none' : html`<${Input} to=${to} input=${input} />`}<//>
+  <//>`
 }

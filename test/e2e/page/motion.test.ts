@@ -5,19 +5,51 @@ import { ALICE, BOB, deploySwap } from './swap.ts'
 
 const stage = new Stage()
 
+/** Collects what shifts in `shifts`. */
+const WATCH = `
+  globalThis.shifts = []
+  const nameOf = ({ node }) => node?.className || node?.nodeName
+  new PerformanceObserver((list) => {
+    for (const { hadRecentInput, sources } of list.getEntries())
+      if (!hadRecentInput) shifts.push(sources.map(nameOf).join(', '))
+  }).observe({ type: 'layout-shift', buffered: true })
+`
+
+test('nothing shifts in a view whose traces come after seconds, and the rest is seen before', async () => {
+  const { page } = stage
+  const { swap } = await deploySwap(stage.devchain)
+  const bad = await swap(BOB, 500n)
+  await page.addInitScript(WATCH)
+  let release = (): void => undefined
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  await page.routeWebSocket(/./, (socket) => {
+    const server = socket.connectToServer()
+    socket.onMessage((text) => {
+      if (!/explainTransaction|traceTransaction/.test(String(text))) return server.send(text)
+      void held.then(() => server.send(text))
+    })
+  })
+  await page.goto(`${stage.url}/#/tx/${bad}`)
+  const seen = (name: string): Promise<unknown> =>
+    page.evaluate(
+      `getComputedStyle(document.querySelector('section[aria-label="${name}"]')).opacity`,
+    )
+  await expect.poll(() => page.locator('main').getAttribute('class')).toBe('late')
+  expect([await seen('Why it failed'), await seen('Transaction')]).toEqual(['1', '0'])
+  release()
+  await expect.poll(() => page.locator('main').getAttribute('class')).toBe('')
+  expect([await seen('Why it failed'), await seen('Calls')]).toEqual(['1', '1'])
+  expect(await page.evaluate('shifts')).toEqual([])
+})
+
 test('nothing shifts while a view comes and when a block does, and nothing is animated', async () => {
   const { page } = stage
   const { token, swap } = await deploySwap(stage.devchain)
   const [bad, good] = [await swap(BOB, 500n), await swap(ALICE, 500n)]
   await page.emulateMedia({ reducedMotion: 'reduce' })
-  await page.addInitScript(`
-    globalThis.shifts = []
-    const nameOf = ({ node }) => node?.className || node?.nodeName
-    new PerformanceObserver((list) => {
-      for (const { hadRecentInput, sources } of list.getEntries())
-        if (!hadRecentInput) shifts.push(sources.map(nameOf).join(', '))
-    }).observe({ type: 'layout-shift', buffered: true })
-  `)
+  await page.addInitScript(WATCH)
   const moving = `[...document.querySelectorAll('*')].filter((each) => {
     const { transitionDuration, animationName, scrollBehavior } = getComputedStyle(each)
     return transitionDuration !== '0s' || animationName !== 'none' || scrollBehavior !== 'auto'
