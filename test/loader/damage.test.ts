@@ -1,8 +1,17 @@
 // Bytecode that was damaged since it was kept: no start crashes or hangs over it, whatever happened to it.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { boot, request, temporaryFolder } from '../support/process/boot.ts'
 import { eventually } from '../support/waiting/eventually.ts'
 
@@ -52,16 +61,31 @@ const DAMAGES: readonly (readonly [name: string, damage: Damage, seeds: number])
   ['nothing but zeros', (bytes) => Buffer.alloc(bytes.length), 1],
 ]
 
-/** Where a program keeps its bytecode, and the bytecode of a start. */
-async function keptByStart(): Promise<{ cache: string; files: ReadonlyMap<string, Buffer> }> {
+/** The bytecode of a start, by the names of its files. */
+const kept = new Map<string, Buffer>()
+
+beforeAll(async () => {
+  const cache = mkdtempSync(path.join(tmpdir(), 'devchain-bytecode-'))
+  const { url, child, stop } = await boot([], { env: { XDG_CACHE_HOME: cache } })
+  try {
+    await request(url, 'eth_call', { to: `0x${'00'.repeat(20)}` })
+    await stop()
+    const folder = path.join(cache, 'devchain')
+    for (const name of readdirSync(folder)) kept.set(name, readFileSync(path.join(folder, name)))
+  } finally {
+    child.kill('SIGKILL')
+    rmSync(cache, { recursive: true })
+  }
+  expect(kept.size).toBeGreaterThan(2)
+})
+
+/** A folder where a program keeps its bytecode, with that of a start. */
+function keptByStart(): { cache: string; files: ReadonlyMap<string, Buffer> } {
   const cache = temporaryFolder(onTestFinished)
-  await startAndStop(cache)
   const folder = path.join(cache, 'devchain')
-  const names = readdirSync(folder)
-  expect(names.length).toBeGreaterThan(2)
-  const files = new Map(
-    names.map((name) => [path.join(folder, name), readFileSync(path.join(folder, name))]),
-  )
+  mkdirSync(folder)
+  const files = new Map([...kept].map(([name, bytes]) => [path.join(folder, name), bytes]))
+  for (const [file, bytes] of files) writeFileSync(file, bytes)
   return { cache, files }
 }
 
@@ -81,7 +105,7 @@ async function startAndStop(cache: string): Promise<void> {
 }
 
 test.each(DAMAGES)('the bundle starts normally if bytecode has %s', async (_, damage, seeds) => {
-  const { cache, files } = await keptByStart()
+  const { cache, files } = keptByStart()
   for (let seed = 1; seed <= seeds; seed++) {
     const random = numbersOf(seed)
     for (const [file, bytes] of files) writeFileSync(file, damage(bytes, random))
@@ -92,7 +116,7 @@ test.each(DAMAGES)('the bundle starts normally if bytecode has %s', async (_, da
 })
 
 test('the bundle starts normally if bytecode has the name of another part', async () => {
-  const { cache, files } = await keptByStart()
+  const { cache, files } = keptByStart()
   const names = [...files.keys()]
   for (const [i, name] of names.entries()) {
     writeFileSync(name, files.get(names[(i + 1) % names.length]!)!)
@@ -104,7 +128,7 @@ test.runIf(process.platform !== 'win32').each<[string, (file: string) => void]>(
   ['folders', (file) => mkdirSync(file)],
   ['pipes that nobody writes to', (file) => execFileSync('mkfifo', [file])],
 ])('the bundle starts normally with %s instead of bytecode', async (_, make) => {
-  const { cache, files } = await keptByStart()
+  const { cache, files } = keptByStart()
   for (const file of files.keys()) {
     rmSync(file)
     make(file)

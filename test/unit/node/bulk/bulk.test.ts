@@ -334,13 +334,15 @@ describe('bulk mining of more blocks than the ring buffers of system contracts h
     await mineBlocks(chain, 1)
     const { tree } = chain.state
     const afterZero: number[] = []
+    const wrong: number[] = []
     for (let number = 1; number <= blocks; number++) {
       const record = blockByNumber(tree, BigInt(number))!
       const { header, hash } = record.block
-      expect(hashHeader(header)).toBe(hash)
-      expect(header.parentHash).toBe(hashByNumber(tree, BigInt(number - 1)))
+      const isLinked = header.parentHash === hashByNumber(tree, BigInt(number - 1))
+      if (!isLinked || hashHeader(header) !== hash) wrong.push(number)
       if (number > 8192 && header.parentHash.startsWith('0x00')) afterZero.push(number)
     }
+    expect(wrong).toEqual([])
     expect(afterZero.length).toBeGreaterThan(10)
     const turns = [8190, 8191, 8192, 8193, 8200, 16_383, 16_384, 16_385, blocks, blocks + 1]
     const longer = [65_535, 65_536, 65_537, 65_560].filter((number) => number < blocks)
