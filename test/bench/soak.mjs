@@ -36,7 +36,7 @@ export async function soak(given = '60', command = undefined) {
     const node = await connect(port)
     const stopAt = Date.now() + 1000 * seconds
     const pinger = new Worker(fileURLToPath(import.meta.url), {
-      workerData: { pings: { port, stopAt } },
+      workerData: { pings: { port, stopAt, pid: child.pid } },
     })
     const waits = new Promise((resolve, reject) =>
       pinger.once('message', resolve).once('error', reject),
@@ -235,14 +235,14 @@ async function socketClient({ accounts, calls }, port, stopAt, token) {
 }
 
 /** The ninth client, in a thread of its own: the others' work in this process must not delay it. */
-async function ping({ port, stopAt }) {
+async function ping({ port, stopAt, pid }) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] })
   const waits = []
   while (Date.now() < stopAt) {
-    const from = now()
+    const [from, used] = [now(), processorMs(pid)]
     await post(port, agent, body)
-    waits.push(now() - from)
+    waits.push({ ms: now() - from, ranMs: processorMs(pid) - used })
     await delay(PING_MS)
   }
   agent.destroy()
@@ -254,15 +254,17 @@ function report(waits, holds, { calls, count }, pid) {
   line('requests', calls.length)
   line('transactions', count)
   line('kinds of errors', errors.size)
-  const sorted = waits.sort((a, b) => a - b)
-  for (const share of [0.5, 0.9, 0.99]) {
-    line(
-      `a ping's wait, ${100 * share} of 100 under`,
-      sorted[Math.floor(share * sorted.length)],
-      'ms',
-    )
+  // on a busy machine, what node's main thread ran meanwhile is what the ping waited for
+  for (const [name, of] of [
+    ["a ping's wait", ({ ms }) => ms],
+    ["node's processor meanwhile", ({ ranMs }) => ranMs],
+  ]) {
+    const sorted = waits.map(of).sort((a, b) => a - b)
+    for (const share of [0.5, 0.9, 0.99]) {
+      line(`${name}, ${100 * share} of 100 under`, sorted[Math.floor(share * sorted.length)], 'ms')
+    }
+    line(`${name}, most`, sorted.at(-1), 'ms')
   }
-  line("the longest ping's wait", sorted.at(-1), 'ms')
   line('resident memory', residentMb(pid), 'MB')
   const long = holds.filter(({ ms }) => ms >= HELD_MS)
   line(`holds of the loop over ${HELD_MS} ms`, long.length)
@@ -290,6 +292,12 @@ function line(name, value = 0, unit = '') {
   console.log(
     `${name.padEnd(52)} ${value.toFixed(value < 10 && unit !== '' ? 2 : 0).padStart(8)} ${unit}`,
   )
+}
+
+/** Of a process's main thread. */
+function processorMs(pid) {
+  const [ran] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')
+  return Number(ran) / 1e6
 }
 
 function residentMb(pid) {

@@ -6,8 +6,8 @@ import { EMPTY_BYTES } from '../../core/hex.ts'
 import { memoizeByIdentity } from '../../core/lrucache.ts'
 import { PIECE } from '../../core/persistent.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
-import { collect } from '../../core/yield.ts'
-import type { Cancellation } from '../../evm/cancellation.ts'
+import { collect, nextTurn, yielder } from '../../core/yield.ts'
+import { type Cancellation, throwIfCancelled } from '../../evm/cancellation.ts'
 import type { Block } from '../../protocol/blocks/block.ts'
 import { bloomOf, type Log, mergeBlooms } from '../../protocol/blocks/receipt.ts'
 import type { Chain } from '../chain/chain.ts'
@@ -124,15 +124,20 @@ function isWildcard(
  * Oldest first, in turns if the search is long. A range beyond the newest block is empty.
  * @param pending the pending block, if the range reaches it; without it `pending` means the newest block
  * @throws {DevchainError} `NOT_FOUND` for an unknown block hash, `INVALID_PARAMS` for a range that ends before it
- *   begins or comes with a block hash, `LIMIT_EXCEEDED` when more than `limit` logs match
+ *   begins or comes with a block hash, `LIMIT_EXCEEDED` when more than `limit` logs match, `CANCELLED`
  */
 export function queryLogs(
   state: ChainState,
   query: LogQuery,
   limit: number = MAX_LOGS,
   pending?: BlockRecord,
+  cancellation?: Cancellation,
 ): MaybePromise<LogEntry[]> {
-  return whenThere(collect(matchingLogs(state, query, pending), limit), (found) => {
+  const yieldIfDue = yielder(undefined, async () => {
+    await nextTurn()
+    throwIfCancelled(cancellation)
+  })
+  return whenThere(collect(matchingLogs(state, query, pending), limit, yieldIfDue), (found) => {
     if (found === undefined) throw tooMany(limit)
     return found
   })
@@ -170,7 +175,7 @@ export async function findLogs(
   const { state } = chain
   // a block mined meanwhile holds the pending transactions
   const isNext = pending?.block.header.parentHash === headOf(state.tree).block.hash
-  return queryLogs(state, query, limit, isNext ? pending : undefined)
+  return queryLogs(state, query, limit, isNext ? pending : undefined, cancellation)
 }
 
 export function checkQuery(state: ChainState, query: LogQuery): void {

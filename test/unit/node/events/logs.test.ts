@@ -241,6 +241,15 @@ test('queryLogs lets others have turns during a long search', async () => {
   expect(others.count()).toBeGreaterThan(5)
 })
 
+test('queryLogs ends a long search once its client is gone', async () => {
+  const blocks = Array.from({ length: 100 }, () => ({ transactions: [{ logs: [logOf(1)] }] }))
+  const long = stateOf(treeOf(...blocks))
+  using _time = slowClock()
+  const gone = { aborted: true }
+  const search = queryLogs(long, { ...anything, from: number(0) }, 100, undefined, gone)
+  await expect(search).rejects.toThrow(expect.objectContaining({ word: 'CANCELLED' }))
+})
+
 describe('queryLogs with a limit', () => {
   test('returns up to that many logs', async () => {
     expect(await queryLogs(state, { ...anything, from: number(1) }, 4)).toHaveLength(4)
