@@ -1,8 +1,8 @@
 // The frame around all views: navigation, search, the state of the connection, and shortcuts.
 import type { VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { count, plural } from './data/format.ts'
-import { go, linkTo, type Route, useRoute } from './data/route.ts'
+import { count } from './data/format.ts'
+import { go, linkTo, useRoute } from './data/route.ts'
 import { placeOf } from './data/search.ts'
 import { useChain, useView } from './data/use.ts'
 import { classes, html } from './html.ts'
@@ -24,7 +24,7 @@ export function App(): VNode {
   return html`
     <a class="skip" href="#main" onClick=${skip}>Skip to content</a>
     <${Header} search=${search} onHelp=${() => setHelping(true)} />
-    <${Navigation} route=${route} current=${entry} />
+    <${Navigation} current=${entry} />
     <main id="main" tabindex="-1" class=${classes(entry?.isFull && 'full', arriving)}>
       <${Problem} />
       <${PastBar} route=${route} />
@@ -82,7 +82,7 @@ function Header({ search, onHelp }: { search: InputRef; onHelp: () => void }): V
     <span class="where" title="Path and id of the chain">${path === '/' ? '' : `${path} `}${chainId === undefined ? '' : `chain ${chainId}`}</span>
     <${Search} input=${search} />
     <div class="now">
-      <span class="pending" title="Transactions in the pool">${pending > 0 ? `${plural(pending, 'pending')}`.replace(/s$/, '') : ''}</span>
+      <span class="pending" title="Transactions in the pool">${pending > 0 && `${count(pending)} pending`}</span>
       <a class="height" href=${head ? linkTo(['block', head.number]) : '#/'} title="Newest block">
         <span class="hidden">Newest block </span>${head ? `#${count(head.number)}` : ''}</a>
       <span class=${`status ${status}`} role="status">${words[status]}</span>
@@ -113,10 +113,10 @@ function Search({ input }: { input: InputRef }): VNode {
   </form>`
 }
 
-function Navigation({ route, current }: { route: Route; current: ViewEntry | undefined }): VNode {
+function Navigation({ current }: { current: ViewEntry | undefined }): VNode {
   return html`<nav class="views" aria-label="Views">${VIEWS.filter(({ isListed }) => isListed).map(
     (entry) =>
-      html`<a href=${linkTo(entry.path, { at: route.at })} aria-current=${entry === current ? 'page' : undefined}
+      html`<a href=${linkTo(entry.path)} aria-current=${entry === current ? 'page' : undefined}
         title=${`${entry.title} (g ${entry.key})`}>${entry.title}</a>`,
   )}</nav>`
 }

@@ -5,7 +5,7 @@ import { eventIn } from '../data/abi.ts'
 import { count, cut, hex, plural, short } from '../data/format.ts'
 import { linkTo, type Route } from '../data/route.ts'
 import type { RpcLog } from '../data/shapes.ts'
-import { usePoint } from '../data/time.ts'
+import { leftUpTo, usePoint } from '../data/time.ts'
 import { useRead, useReads } from '../data/use.ts'
 import { html } from '../html.ts'
 import { HexLink, Linked, Waiting } from '../parts/basics.ts'
@@ -35,7 +35,7 @@ export function Events({ address, abi, route }: EventsProps): VNode {
     toBlock,
   }
   const read = useRead<readonly ContractLog[]>('eth_getLogs', [query], 'now')
-  const left = branch?.left.filter(({ number: at }) => Number(at) <= number) ?? []
+  const left = branch ? leftUpTo({ branch, number }) : []
   const others = useReads<readonly ContractLog[]>(
     left.map(({ hash }) => ['eth_getLogs', [{ address, blockHash: hash }]]),
     'era',

@@ -3,8 +3,8 @@ import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import { count, ether, hex, plural } from '../data/format.ts'
 import { linkTo, type Route } from '../data/route.ts'
-import type { RpcLeftBlock, RpcTrace, RpcTransaction } from '../data/shapes.ts'
-import { stateOf, usePoint } from '../data/time.ts'
+import type { RpcTrace, RpcTransaction } from '../data/shapes.ts'
+import { leftUpTo, stateOf, usePoint } from '../data/time.ts'
 import { type Reading, useRead, useReads, useSteady } from '../data/use.ts'
 import { html } from '../html.ts'
 import { Empty, HexLink, Waiting } from '../parts/basics.ts'
@@ -13,9 +13,6 @@ import { callText, type RpcDescription } from '../parts/transactions.ts'
 
 /** Transactions of one look, beside the rest of the last block. */
 const PAGE = 10
-
-/** Newest blocks of a branch off the chain whose transactions are searched. */
-const MOST_LEFT = 40
 
 type RpcPage = Readonly<{ txs: readonly RpcTransaction[]; lastPage: boolean }>
 
@@ -28,9 +25,7 @@ export function useTransactionsOf(
   older?: number,
 ): Reading<RpcPage> {
   const { branch, number = 0 } = usePoint(route) ?? {}
-  const isLeft = ({ number: at, transactions }: RpcLeftBlock): boolean =>
-    Number(at) <= number && transactions.length > 0
-  const left = older === undefined ? (branch?.left.filter(isLeft).slice(-MOST_LEFT) ?? []) : []
+  const left = branch && older === undefined ? leftUpTo({ branch, number }) : []
   const blocks = useReads<{ readonly transactions: readonly RpcTransaction[] } | null>(
     left.map(({ hash }) => ['eth_getBlockByHash', [hash, true]]),
     'era',

@@ -79,6 +79,7 @@ export class CallLog {
       return
     }
     this.#isSubscribed = true
+    this.problem = undefined
     this.#chain
       .subscribe('calls', (news) => this.#take(news as Omit<LoggedCall, 'id' | 'at'>))
       .catch((error: Error) => {

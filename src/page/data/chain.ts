@@ -1,6 +1,6 @@
 // The chain as the page knows it: its head, what it read, and what a revert or a reorg left behind.
 import { Lru } from './lru.ts'
-import { RpcSocket } from './socket.ts'
+import { CallError, RpcSocket } from './socket.ts'
 
 export type Head = Readonly<{ number: number; hash: string }>
 
@@ -17,8 +17,8 @@ export interface ChainView {
   readonly problem: string | undefined
 }
 
-/** How long a result stays right: for good, until blocks are taken away, or until the next change. */
-export type Lifetime = 'good' | 'era' | 'now'
+/** How long a result stays right: until blocks are taken away, or until the next change. */
+export type Lifetime = 'era' | 'now'
 
 export type Kept = Readonly<{ value: unknown; error: Error | undefined; stamp: string }>
 
@@ -93,7 +93,6 @@ export class ChainClient {
   /** The stamp of a result that is right now. */
   stampOf(span: Lifetime): string {
     const { era, version } = this.#view
-    if (span === 'good') return ''
     return span === 'era' ? `${era}` : `${era}.${version}`
   }
 
@@ -142,7 +141,8 @@ export class ChainClient {
       const now = { head, pending, chainId: Number(chainId), problem: undefined }
       this.#set({ ...now, status: 'open', era: this.#view.era + 1 })
     } catch (error) {
-      this.#set({ problem: (error as Error).message })
+      // a lost connection is begun again
+      if (error instanceof CallError) this.#set({ problem: error.message })
     }
   }
 

@@ -14,10 +14,7 @@ export type ViewProps = Readonly<{ route: Route }>
 
 export function routeOf(fragment: string): Route {
   const [path = '', search = ''] = fragment.replace(/^#\/?/, '').split('?', 2)
-  const parts = path
-    .split('/')
-    .filter((part) => part !== '')
-    .map(decoded)
+  const parts = path.split('/').filter(Boolean).map(decoded)
   const query = Object.fromEntries(new URLSearchParams(search))
   const { at: given = '' } = query
   const at = /^\d{1,15}$/.test(given) ? Number(given) : isHash(given) ? given : undefined
@@ -32,12 +29,14 @@ function decoded(part: string): string {
   }
 }
 
-/** `#/block/7?at=5`; members of the query that are undefined are left out. */
+/** `#/block/7?at=5`: at the point at which the page is, unless the query has another. Undefined members are left out. */
 export function linkTo(
   parts: readonly (string | number)[],
   query: Readonly<Record<string, string | number | undefined>> = {},
 ): string {
-  const members = Object.entries(query).filter(([, value]) => value !== undefined)
+  const members = Object.entries({ at: routeOf(location.hash).at, ...query }).filter(
+    ([, value]) => value !== undefined,
+  )
   const search = new URLSearchParams(members.map(([name, value]) => [name, String(value)]))
   const path = parts.map((part) => encodeURIComponent(part)).join('/')
   return `#/${path}${members.length > 0 ? `?${search}` : ''}`

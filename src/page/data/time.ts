@@ -37,18 +37,28 @@ export function readOn(branch: TimeBranch, number: number): readonly [string, re
     : ['eth_getBlockByNumber', [hex(place), false]]
 }
 
+/** Newest blocks of a branch off the chain whose transactions and events are searched. */
+const MOST_SEARCHED = 100
+
+/** Blocks with transactions, off the chain and up to a point, oldest first. */
+export function leftUpTo({ branch, number }: Point): readonly RpcLeftBlock[] {
+  const isUpTo = (each: RpcLeftBlock): boolean =>
+    Number(each.number) <= number && each.transactions.length > 0
+  return branch.left.filter(isUpTo).slice(-MOST_SEARCHED)
+}
+
 /** The state at a route's point, as methods take it. */
 export function stateOf({ at }: Route): BlockParam {
   return at === undefined ? 'latest' : typeof at === 'number' ? hex(at) : { blockHash: at }
 }
 
-/** Branches off the chain, one for each last block; those that were left last come first. */
-export function useBranches(): readonly TimeBranch[] {
-  const { value } = useRead<readonly RpcLeftBlock[]>('devchain_leftBlocks', [], 'now')
-  return branchesOf(value ?? NONE)
+/** Branches off the chain, one for each last block, those that were left last come first; undefined until they are read. */
+export function useBranches(areWanted = true): readonly TimeBranch[] | undefined {
+  const method = areWanted ? 'devchain_leftBlocks' : ''
+  const { value } = useRead<readonly RpcLeftBlock[]>(method, [], 'now')
+  return value && branchesOf(value)
 }
 
-const NONE: readonly RpcLeftBlock[] = []
 const known = new WeakMap<readonly RpcLeftBlock[], readonly TimeBranch[]>()
 
 /** The same objects for the same blocks. */
@@ -73,15 +83,24 @@ function branchTo(tip: RpcLeftBlock, byHash: ReadonlyMap<string, RpcLeftBlock>):
 /** Undefined while it is read, null for a block that is not known any more. */
 export function usePoint({ at }: Route): Point | null | undefined {
   const { head } = useView()
-  const branches = useBranches()
-  const branch = branches.find(({ left }) => left.some(({ hash }) => hash === at))
-  // a hash may be of a block that is on the chain again
-  const asked = typeof at === 'string' && branch === undefined
-  const { value } = useRead<RpcBlock | null>(asked ? 'eth_getBlockByHash' : '', [at, false], 'now')
-  if (head === undefined || (asked && value === undefined)) return undefined
+  const isHash = typeof at === 'string'
+  const branches = useBranches(isHash)
+  const isHere = (each: RpcLeftBlock | RpcBlock): boolean => each.hash === at
+  const branch = branches?.find(({ left }) => left.some(isHere))
+  // it may be on the chain again, or the list has room for newer blocks only
+  const method = isHash && branches && !branch ? 'eth_getBlockByHash' : ''
+  const { value: block } = useRead<RpcBlock | null>(method, [at, false], 'now')
+  const sibling = useRead<RpcBlock | null>(
+    block ? 'eth_getBlockByNumber' : '',
+    [block?.number, false],
+    'now',
+  ).value
+  if (head === undefined) return undefined
   const chain = { first: head.number + 1, last: head.number, left: [] }
-  if (branch !== undefined)
-    return { number: Number(branch.left.find(({ hash }) => hash === at)!.number), branch }
-  if (asked) return value && { number: Number(value.number), branch: chain }
-  return { number: Math.min(Number(at ?? head.number), head.number), branch: chain }
+  if (!isHash) return { number: Math.min(at ?? head.number, head.number), branch: chain }
+  if (branch !== undefined) return { number: Number(branch.left.find(isHere)!.number), branch }
+  if (!block || sibling === undefined) return block === null ? null : undefined
+  const number = Number(block.number)
+  const own = { first: number, last: number, left: [block] }
+  return { number, branch: sibling?.hash === at ? chain : own }
 }

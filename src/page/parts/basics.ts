@@ -14,7 +14,9 @@ const COPIED_MS = 1_200
 export function Copy({ text, label = 'Copy' }: { text: string; label?: string }): VNode {
   const [isDone, setDone] = useState(false)
   const copy = async (): Promise<void> => {
-    await navigator.clipboard?.writeText(text)
+    // only safe origins have a clipboard: localhost, but no address of a network
+    if (navigator.clipboard === undefined) copyBySelection(text)
+    else await navigator.clipboard.writeText(text)
     setDone(true)
     setTimeout(() => setDone(false), COPIED_MS)
   }
@@ -22,18 +24,26 @@ export function Copy({ text, label = 'Copy' }: { text: string; label?: string })
     aria-label=${isDone ? 'Copied' : label} onClick=${copy}></button>`
 }
 
+function copyBySelection(text: string): void {
+  const area = document.createElement('textarea')
+  area.value = text
+  document.body.append(area)
+  area.select()
+  document.execCommand('copy')
+  area.remove()
+}
+
 interface HexLinkProps {
   readonly value: string
   readonly to: readonly (string | number)[]
-  readonly at?: number | undefined
   readonly name?: string | undefined
   readonly isWhole?: boolean
 }
 
 /** A hash or an address: shortened, whole when pointed at, with a button that copies it. */
-export function HexLink({ value, to, at, name, isWhole = false }: HexLinkProps): VNode {
+export function HexLink({ value, to, name, isWhole = false }: HexLinkProps): VNode {
   const text = name === undefined ? (isWhole ? value : short(value)) : nameText(name, value)
-  return html`<span class="hex"><a href=${linkTo(to, { at })} title=${value}
+  return html`<span class="hex"><a href=${linkTo(to)} title=${value}
     class=${classes(name === undefined && 'mono')}>${text}</a><${Copy} text=${value} /></span>`
 }
 

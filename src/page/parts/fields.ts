@@ -1,6 +1,6 @@
 // Fields of forms, with what the chain offers for them.
 import type { VNode } from 'preact'
-import { useId } from 'preact/hooks'
+import { useEffect, useId } from 'preact/hooks'
 import { useNames, useOwned } from '../data/accounts.ts'
 import { count } from '../data/format.ts'
 import { useRead } from '../data/use.ts'
@@ -57,21 +57,25 @@ export interface RpcSnapshot {
   readonly timestamp: string
 }
 
-function SnapshotSelect(props: {
-  readonly id: string
-  readonly value: string
-  readonly onValue: (value: string) => void
-}): VNode {
-  const { id, value, onValue } = props
-  const { value: all = [] } = useRead<readonly RpcSnapshot[]>('devchain_snapshots', [], 'now')
-  const newestFirst = [...all].reverse()
-  const isGone = value !== '' && !all.some((each) => (each.name ?? each.id) === value)
-  if (isGone) queueMicrotask(() => onValue(''))
+export function titleOf({ id, name }: Pick<RpcSnapshot, 'id' | 'name'>): string {
+  return name ?? `Snapshot ${Number(id)}`
+}
+
+type SelectProps = Readonly<{ id: string; value: string; onValue: (value: string) => void }>
+
+function SnapshotSelect({ id, value, onValue }: SelectProps): VNode {
+  const all = useRead<readonly RpcSnapshot[]>('devchain_snapshots', [], 'now').value
+  const isGone = value !== '' && all?.some((each) => (each.name ?? each.id) === value) === false
+  useEffect(() => {
+    if (isGone) onValue('')
+  }, [isGone])
   return html`<select id=${id} value=${value} onChange=${(event: Event) => onValue((event.currentTarget as HTMLSelectElement).value)}>
-    <option value="">${all.length === 0 ? 'none taken yet' : 'choose one'}</option>
-    ${newestFirst.map(
-      (each) =>
-        html`<option value=${each.name ?? each.id}>${each.name ?? `snapshot ${Number(each.id)}`} at block ${count(Number(each.blockNumber))}</option>`,
-    )}
+    <option value="">${all?.length === 0 ? 'none taken yet' : 'choose one'}</option>
+    ${[...(all ?? [])]
+      .reverse()
+      .map(
+        (each) =>
+          html`<option value=${each.name ?? each.id}>${titleOf(each)} at block ${count(Number(each.blockNumber))}</option>`,
+      )}
   </select>`
 }

@@ -36,7 +36,7 @@ export function BlockOffers({ number, hash }: { number: number; hash?: string })
     ${
       hash === undefined &&
       behind > 0 &&
-      html`<${Offer} label=${`Go back to ${name}`} isDangerous calls=${[{ method: 'anvil_rollback', params: [hex(behind)] }]}
+      html`<${Offer} label=${`Go back to ${name}`} isDangerous calls=${[{ method: 'debug_setHead', params: [hex(number)] }]}
         about=${`Removes ${plural(behind, 'block')} with their transactions. They stay as a branch under Time, to be replayed.`} />`
     }
     <${Offer} label=${`Branch from ${name}`} calls=${branch}

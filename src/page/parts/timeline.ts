@@ -5,7 +5,7 @@ import { count, plural } from '../data/format.ts'
 import { type Point, placeOn, type TimeBranch } from '../data/time.ts'
 import { useReads } from '../data/use.ts'
 import { classes, html } from '../html.ts'
-import type { RpcSnapshot } from './fields.ts'
+import { type RpcSnapshot, titleOf } from './fields.ts'
 
 /** Pixels: the line of the chain from the top, those of branches from each other, what the ends of the lines leave free. */
 const LINE = 52
@@ -160,10 +160,6 @@ function useMarks(
   return [...marks.values()]
     .filter(({ track, number }) => number <= track.branch.last)
     .sort((a, b) => a.track.lane - b.track.lane || a.number - b.number)
-}
-
-export function titleOf({ id, name }: Pick<RpcSnapshot, 'id' | 'name'>): string {
-  return name ?? `Snapshot ${Number(id)}`
 }
 
 /** Marks that can be hit, of which each stands for those too near before it, and the pixels behind it. */

@@ -133,7 +133,7 @@ function Tabs({ address, route, block, contract }: TabsProps): VNode {
   const needsContract = current === 'Functions' || current === 'Source'
   return html`<nav class="tabs" aria-label="Parts of the contract">${TABS.map(
     (each) =>
-      html`<a href=${linkTo(['address', address], { at: route.at, tab: each === TABS[0] ? undefined : each.toLowerCase() })}
+      html`<a href=${linkTo(['address', address], { tab: each === TABS[0] ? undefined : each.toLowerCase() })}
         aria-current=${each === current ? 'page' : undefined}>${each}</a>`,
   )}</nav>
   ${

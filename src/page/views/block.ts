@@ -27,7 +27,7 @@ export function BlockView({ route: { parts } }: ViewProps): VNode {
 function Block({ block }: { block: RpcBlock }): VNode {
   const number = Number(block.number)
   const { head } = useView()
-  const branch = useBranches().find(({ left }) => left.some(({ hash }) => hash === block.hash))
+  const branch = useBranches()?.find(({ left }) => left.some(({ hash }) => hash === block.hash))
   const { value: here } = useRead<RpcBlock | null>(
     'eth_getBlockByNumber',
     [block.number, false],

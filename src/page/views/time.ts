@@ -19,10 +19,10 @@ import { useRead, useSteady, useView } from '../data/use.ts'
 import { html } from '../html.ts'
 import { Empty, Fact, Facts, HexLink, Panel, Waiting } from '../parts/basics.ts'
 import { ChangesBetween } from '../parts/changes.ts'
-import type { RpcSnapshot } from '../parts/fields.ts'
+import { type RpcSnapshot, titleOf } from '../parts/fields.ts'
 import { Cell, Items } from '../parts/list.ts'
 import { BlockOffers, Offer } from '../parts/offers.ts'
-import { Timeline, titleOf } from '../parts/timeline.ts'
+import { Timeline } from '../parts/timeline.ts'
 
 /** Pixels. */
 const ROW = 36
@@ -30,7 +30,7 @@ const MOST_ROWS = 12
 
 export function TimeView({ route }: ViewProps): VNode {
   const point = usePoint(route)
-  const branches = useBranches()
+  const branches = useBranches() ?? []
   const { value: snapshots = [] } = useRead<readonly RpcSnapshot[]>('devchain_snapshots', [], 'now')
   if (point === undefined) return html`<h1>Time</h1><p class="empty" aria-busy="true">Reading…</p>`
   if (point === null)
@@ -144,7 +144,7 @@ function Difference({ from, number, branch }: DifferenceProps): VNode {
           ? html`<${Waiting} read=${read} />`
           : html`<${Items} label="Changed accounts" kind="changes" columns=${['Account', 'Balance before', 'Balance after', 'Nonce', 'Code']} items=${accounts} most=${MOST_ROWS}
               rowHeight=${ROW} empty="Nothing changed." keyOf=${String}
-              row=${(account: string) => html`<${ChangeCells} account=${account} start=${start} end=${end} at=${placeOn(branch, number)} name=${names.get(account)} />`} />
+              row=${(account: string) => html`<${ChangeCells} account=${account} start=${start} end=${end} name=${names.get(account)} />`} />
             ${[...accounts]
               .sort((a, b) => Number(names.has(b)) - Number(names.has(a)))
               .slice(0, MOST_COMPARED)
@@ -164,11 +164,10 @@ interface ChangeProps {
   readonly account: string
   readonly start: BlockParam
   readonly end: BlockParam
-  readonly at: number | string
   readonly name: string | undefined
 }
 
-function ChangeCells({ account, start: before, end: after, at, name }: ChangeProps): VNode {
+function ChangeCells({ account, start: before, end: after, name }: ChangeProps): VNode {
   const balances = [
     useAt('eth_getBalance', account, before),
     useAt('eth_getBalance', account, after),
@@ -181,7 +180,7 @@ function ChangeCells({ account, start: before, end: after, at, name }: ChangePro
   const [old, now] = balances.map((each) => (each === undefined ? undefined : BigInt(each)))
   const grew = old !== undefined && now !== undefined ? now - old : 0n
   return html`
-    <${Cell}><${HexLink} value=${account} to=${['address', account]} name=${name} at=${at} /><//>
+    <${Cell}><${HexLink} value=${account} to=${['address', account]} name=${name} /><//>
     <${Cell} className="dim">${old !== undefined && ether(old)}<//>
     <${Cell}>${now !== undefined && ether(now)} ${grew !== 0n && html`<span class=${grew > 0n ? 'good' : 'bad'}>${grew > 0n ? '+' : ''}${ether(grew)}</span>`}<//>
     <${Cell}>${changeText(nonces, (value) => count(Number(value)))}<//>
@@ -230,12 +229,11 @@ export function PastBar({ route }: ViewProps): VNode | false {
   }, [route.at])
   const point = usePoint(route)
   if (route.at === undefined || route.parts[0] === 'time') return false
-  const { at: _, branch: _branch, ...query } = route.query
   const number = point && count(point.number)
   const isLeft = point && point.number >= point.branch.first
   return html`<div class="past-bar" role="note">
     <span>${point === null ? 'This block is not known any more.' : html`You see the chain after block <a href=${linkTo(['block', route.at])}>${number}</a>${isLeft ? ', which a revert or a reorg left.' : '.'}`}</span>
-    <a href=${linkTo(['time'], { at: route.at })}>Move in time</a>
-    <a href=${linkTo(route.parts, query)}>Back to now</a>
+    <a href=${linkTo(['time'])}>Move in time</a>
+    <a href=${linkTo(route.parts, { ...route.query, at: undefined })}>Back to now</a>
   </div>`
 }

@@ -130,6 +130,25 @@ test('storage shows variables and elements of mappings by name, and follows the 
   expect(await row('balanceOf').count()).toBe(0)
 })
 
+test('a contract on a branch that a revert left has its storage, events and history there', async () => {
+  const id = await rpc('evm_snapshot')
+  const data = callData(project, 'Vault', 'deposit', ['rent'])
+  await send(rpc, { to: vault, value: ETHER, data })
+  await send(rpc, { to: vault, value: ETHER, data })
+  const { hash } = (await rpc('eth_getBlockByNumber', '0x3', false)) as { hash: string }
+  await rpc('evm_revert', id)
+  await stage.open(`#/address/${vault}?at=${hash}&tab=events`)
+  await stage.rows('Events').getByText('Deposited').waitFor()
+  expect(await stage.rows('Events').count()).toBe(2)
+  await stage.page.getByRole('link', { name: 'Storage' }).click()
+  const total = stage.rows('Storage').filter({ hasText: 'total' })
+  await total.getByText('1,000,000,000,000,000,000').or(total.getByText('1 ether')).waitFor()
+  await stage.page.getByRole('link', { name: 'History' }).click()
+  const groups = stage.page.getByRole('region', { name: 'History' }).locator('.group')
+  await groups.first().getByText('balance 0 ether → 1 ether', { exact: true }).waitFor()
+  await groups.nth(1).getByText('code none').waitFor()
+})
+
 test('a proxy has the functions and the storage of the contract that it runs', async () => {
   const coin = await deploy(rpc, initCode(project, 'Coin', [1_000_000n]))
   const proxy = await deploy(rpc, initCode(project, 'Proxy', [coin]))
