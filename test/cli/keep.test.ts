@@ -32,35 +32,32 @@ async function sendUntilKilled(url: string, last: number, kill: () => void): Pro
   }
 }
 
-test.each(['block', 'interval'] as const)(
-  'a chain killed at any moment begins again with what it had answered (--durability %s)',
-  async (durability) => {
-    const folder = path.join(temporaryFolder(onTestFinished), 'chain')
-    const known = new Map<string, Noted>()
-    for (const last of [3, 40, 0, 17, 90]) {
-      const running = await boot(['--state', folder, '--durability', durability])
-      const { number } = (await noteOf(running.url))!
-      expect(running.stdout()).toMatch(
-        new RegExp(`^State +${folder}, block ${Number(number)}$`, 'm'),
-      )
-      for (const [noted, { hash, stateRoot }] of known) {
-        const block = await noteOf(running.url, noted)
-        if (durability === 'block') expect(block).not.toBeNull()
-        // what the last interval lost is mined anew
-        if (block === null) known.delete(noted)
-        else expect(block).toMatchObject({ hash, stateRoot })
-      }
-      const balance = await request(running.url, 'eth_getBalance', SECOND, 'latest')
-      expect(BigInt(balance as string)).toBe(10_000n * 10n ** 18n + BigInt(number))
-      const kill = (): void => void running.child.kill('SIGKILL')
-      for (const each of await sendUntilKilled(running.url, last, kill)) {
-        known.set(each.number, each)
-      }
-      expect(await running.ended).toBe('SIGKILL')
+test('a chain killed at any moment begins again with what it had answered, with either --durability', async () => {
+  const folder = path.join(temporaryFolder(onTestFinished), 'chain')
+  const known = new Map<string, Noted & { readonly durability: string }>()
+  for (const [durability, last] of [
+    ['block', 60],
+    ['interval', 17],
+    ['block', 0],
+  ] as const) {
+    const running = await boot(['--state', folder, '--durability', durability])
+    const { number } = (await noteOf(running.url))!
+    expect(running.stdout()).toMatch(new RegExp(`^State +${folder}, block ${Number(number)}$`, 'm'))
+    for (const [noted, { hash, stateRoot, durability: before }] of known) {
+      const block = await noteOf(running.url, noted)
+      // the last interval is lost
+      if (block !== null || before === 'block') expect(block).toMatchObject({ hash, stateRoot })
     }
-    if (durability === 'block') expect(known.size).toBeGreaterThan(100)
-  },
-)
+    const balance = await request(running.url, 'eth_getBalance', SECOND, 'latest')
+    expect(BigInt(balance as string)).toBe(10_000n * 10n ** 18n + BigInt(number))
+    const kill = (): void => void running.child.kill('SIGKILL')
+    for (const each of await sendUntilKilled(running.url, last, kill)) {
+      known.set(each.number, { ...each, durability })
+    }
+    expect(await running.ended).toBe('SIGKILL')
+  }
+  expect(known.size).toBeGreaterThanOrEqual(77)
+})
 
 test('a chain that was stopped goes on with its snapshots, clock and keys', async () => {
   const folder = path.join(temporaryFolder(onTestFinished), 'chain')

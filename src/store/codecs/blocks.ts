@@ -31,7 +31,7 @@ import {
   shared,
 } from '../objects.ts'
 import { mapOf, persistentListOf } from './collections.ts'
-import { type Parts, parts } from './parts.ts'
+import { type Parts, readParts, writeParts } from './parts.ts'
 import { plainly } from './plain.ts'
 import { runOf } from './runs.ts'
 import { world } from './worlds.ts'
@@ -45,10 +45,10 @@ const IS_LOADED = 2
 const IS_CHANGED = 4
 
 /** Every so many blocks the trie is written, so that a world is made from at most as many changes. */
-const TRIE_STEP = 256
+const TRIE_STEP = 32
 
 /** Bytes of changes in place of a trie: a start reads those of up to `TRIE_STEP` blocks. */
-const MOST_CHANGED = 2048
+const MOST_CHANGED = 4096
 
 interface Changed {
   readonly parent: BlockRecord
@@ -185,7 +185,7 @@ function worldOf(changed: Changed): World {
 }
 
 function partsOf(value: Parts): Codec<object> {
-  return { write: (_, to) => parts.write(value, to), read: never }
+  return { write: (_, to) => writeParts(value, to), read: never }
 }
 
 function never(): never {
@@ -201,7 +201,7 @@ function bodyOf(from: Input): Body {
   const partsAt = from.position()
   const partsHere = (): Parts =>
     store.at(partsAt, () => {
-      const made = parts.read(store.open(partsAt))
+      const made = readParts(() => store.open(partsAt))
       store.remember(made.block, partsAt)
       return made
     })

@@ -1,5 +1,6 @@
 // A block with the results of its transactions. Senders are part of it, so that no signature is recovered again.
 import type { Address, Hash } from '../../core/hex.ts'
+import { lazy } from '../../core/lrucache.ts'
 import type { BlockRecord, ExecutedTransaction } from '../../node/ledger/blockrecord.ts'
 import type { Block } from '../../protocol/blocks/block.ts'
 import { decodeHeader, encodeHeader, type Header } from '../../protocol/blocks/header.ts'
@@ -153,33 +154,54 @@ const headers = listOf(header)
 const transactions = listOf(transaction)
 const withdrawals = plainly<readonly Withdrawal[]>()
 
-export const parts: Codec<Parts> = {
-  write({ block, executed }, to) {
-    hash.write(block.hash, to)
-    to.count(block.size)
-    if (block.size === 0) plainHeader.write(block.header, to)
-    else header.write(block.header, to)
-    headers.write(block.uncles, to)
-    withdrawals.write(block.withdrawals, to)
-    transactions.write(block.transactions, to)
-    to.count(executed.length)
-    for (const each of executed) writeExecuted(each, to)
-  },
-  read(from) {
-    const [blockHash, size] = [hash.read(from), from.count()]
-    const block: Block = {
-      hash: blockHash,
-      header: (size === 0 ? plainHeader : header).read(from),
-      size,
-      uncles: headers.read(from),
-      withdrawals: withdrawals.read(from),
-      transactions: transactions.read(from),
-    }
-    const executed: ExecutedTransaction[] = []
-    const count = from.count()
-    for (let index = 0; index < count; index++) {
-      executed.push(readExecuted(from, block.transactions[index]!))
-    }
-    return { block, executed }
-  },
+export function writeParts({ block, executed }: Parts, to: Output): void {
+  hash.write(block.hash, to)
+  to.count(block.size)
+  if (block.size === 0) plainHeader.write(block.header, to)
+  else header.write(block.header, to)
+  headers.write(block.uncles, to)
+  withdrawals.write(block.withdrawals, to)
+  transactions.write(block.transactions, to)
+  to.count(executed.length)
+  for (const each of executed) writeExecuted(each, to)
+}
+
+/** A start reads the header of a head, which may have a thousand transactions: they are read when they are asked for. */
+export function readParts(open: () => Input): Parts {
+  const top = readTop(open())
+  const rest = lazy(() => {
+    const from = open()
+    readTop(from)
+    return readRest(from)
+  })
+  return {
+    block: {
+      ...top,
+      get transactions() {
+        return rest().transactions
+      },
+    },
+    get executed() {
+      return rest().executed
+    },
+  }
+}
+
+function readTop(from: Input): Omit<Block, 'transactions'> {
+  const [blockHash, size] = [hash.read(from), from.count()]
+  return {
+    hash: blockHash,
+    header: (size === 0 ? plainHeader : header).read(from),
+    size,
+    uncles: headers.read(from),
+    withdrawals: withdrawals.read(from),
+  }
+}
+
+function readRest(from: Input): Pick<Block, 'transactions'> & Pick<Parts, 'executed'> {
+  const sent = transactions.read(from)
+  const executed: ExecutedTransaction[] = []
+  const count = from.count()
+  for (let index = 0; index < count; index++) executed.push(readExecuted(from, sent[index]!))
+  return { transactions: sent, executed }
 }
