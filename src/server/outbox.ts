@@ -87,6 +87,8 @@ export class Outbox {
   #most = 0
   /** True while written bytes are unread. */
   #isFull = false
+  /** How often the socket was filled. */
+  #fills = 0
 
   constructor(
     client: WebSocket,
@@ -99,11 +101,10 @@ export class Outbox {
     this.#turns = turns
     this.#stallMs = stallMs
     this.#heapTrimmer = heapTrimmer
-    // fires while the client neither reads nor sends
+    // fires while the client neither reads nor sends; after this process was held, before what was read meanwhile is seen
     socket.on('timeout', () => {
-      if (!this.#isFull) return
-      if (this.#most > MAX_UNREAD) this.cutOff()
-      else socket.setTimeout?.(stallMs)
+      const fills = this.#fills
+      setImmediate(() => this.#onStall(fills))
     })
     client.once('close', () => this.#clear())
   }
@@ -157,12 +158,19 @@ export class Outbox {
 
   #awaitRoom(): void {
     this.#isFull = true
+    this.#fills += 1
     this.#socket.setTimeout?.(this.#stallMs)
     this.#socket.once('drain', () => {
       this.#isFull = false
       this.#socket.setTimeout?.(0)
       this.#turns.goOn(this)
     })
+  }
+
+  #onStall(fills: number): void {
+    if (!this.#isFull || fills !== this.#fills) return
+    if (this.#most > MAX_UNREAD) this.cutOff()
+    else this.#socket.setTimeout?.(this.#stallMs)
   }
 
   /** Ends the session of a client that does not read its notifications. */

@@ -1,18 +1,7 @@
 // What chains cost: an unchanged one next to nothing, a used one what its blocks cost, a dropped one nothing.
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { type BranchedChain, createDevchain, type Devchain } from '../../src/devchain.ts'
-
-setFlagsFromString('--expose-gc')
-const collect = runInNewContext('gc') as () => void
-
-/** Bytes in use after a full collection. */
-function used(): number {
-  collect()
-  const { heapUsed, external } = process.memoryUsage()
-  return heapUsed + external
-}
+import { usedBytes } from '../support/process/memory.ts'
 
 async function make(devchain: Devchain, count: number): Promise<readonly BranchedChain[]> {
   const chains: BranchedChain[] = []
@@ -41,24 +30,24 @@ test('a thousand chains cost under 50 kB each, and a dropped one gives back what
     await send(warm[0]!, 50)
     await dropAll(warm)
   }
-  const before = used()
+  const before = usedBytes()
   const costOfEach = async (): Promise<number> => {
     const chains = await make(devchain, 1_000)
-    const cost = (used() - before) / 1_000
+    const cost = (usedBytes() - before) / 1_000
     await dropAll(chains)
     return cost
   }
   expect(await costOfEach()).toBeLessThan(50_000)
-  expect(used() - before).toBeLessThan(1_000_000)
+  expect(usedBytes() - before).toBeLessThan(1_000_000)
 })
 
 test('fifty transactions cost as much on a chain at a path as on the default chain', async () => {
   await using devchain = await createDevchain({ noArtifacts: true })
   const defaultChain = { ...devchain, name: '', path: '/' } as BranchedChain
   const costOf = async (work: () => Promise<void>): Promise<number> => {
-    const before = used()
+    const before = usedBytes()
     await work()
-    return used() - before
+    return usedBytes() - before
   }
   const [warm] = await make(devchain, 1)
   await send(warm!, 500)
@@ -77,11 +66,11 @@ test('the memory that is listed for a chain is about what it takes', async () =>
     (await devchain.chains()).find((each) => each.name === name)!.memory
   const [warm] = await make(devchain, 1)
   await send(warm!, 500)
-  const before = used()
+  const before = usedBytes()
   const [chain] = await make(devchain, 1)
   expect(await listed(chain!)).toBe(0)
   await send(chain!, 1_000)
-  const taken = used() - before
+  const taken = usedBytes() - before
   expect(await listed(chain!)).toBeGreaterThan(taken / 2)
   expect(await listed(chain!)).toBeLessThan(2 * taken)
 })

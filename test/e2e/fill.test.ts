@@ -41,7 +41,7 @@ test('viem’s sendRawTransactionSync returns the receipt', async () => {
   })
   const receipt = await client.request({
     method: 'eth_sendRawTransactionSync',
-    params: [serializedTransaction, 1000],
+    params: [serializedTransaction, 30_000],
   } as never)
   expect(receipt).toMatchObject({ status: '0x1', to: BOB, gasUsed: '0x5208' })
 })
@@ -52,7 +52,7 @@ test('viem’s sendTransactionSync signs, sends and returns the receipt', async 
     chain: null,
     to: BOB,
     value: 2n,
-    timeout: 1000,
+    timeout: 30_000,
   })
   expect(receipt).toMatchObject({ status: 'success', to: BOB })
   expect(await client.getBalance({ address: BOB })).toBe(7n)

@@ -537,8 +537,8 @@ describe.concurrent('a slow client', () => {
   test('does not stop a request that runs for longer', async () => {
     await using server = await startTestServer(quick)
     using patient = await connectRaw(server.port)
-    using slow = await connectRaw(server.port)
     patient.write(rawPost(call(1, 'test_wait', ['a'])))
+    using slow = await connectRaw(server.port)
     slow.write('POST / HT')
     await slow.ended()
     server.gates.open('a')

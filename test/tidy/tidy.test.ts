@@ -23,7 +23,7 @@ const TIMERS: Readonly<Record<string, string>> = {
 /** Tests and their helpers that read a clock, and why: none bounds what something takes by the time of day. */
 const CLOCKS: Readonly<Record<string, string>> = {
   'test/fuzz/endless.ts': 'a program: how often it prints',
-  'test/methods/eth/longcall.test.ts': 'processor time of a question, a promise of 50 ms',
+  'test/methods/eth/longcall.test.ts': 'processor time of a question',
   'test/methods/tracing/longtrace.test.ts': 'figures that it prints',
   'test/support/waiting/eventually.ts': 'its patience',
   'test/unit/fork/client.test.ts': 'where a faked clock begins',

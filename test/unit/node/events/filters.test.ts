@@ -7,6 +7,7 @@ import type { LogQuery } from '../../../../src/node/events/logs.ts'
 import { truncateTo } from '../../../../src/node/ledger/blocktree.ts'
 import type { BlockReference } from '../../../../src/node/ledger/references.ts'
 import { emptyPool, withTransaction } from '../../../../src/node/pool/pool.ts'
+import { usedBytes } from '../../../support/process/memory.ts'
 import { countTurns } from '../../../support/waiting/turns.ts'
 import { NOON, testChain } from '../chains.ts'
 import {
@@ -235,22 +236,17 @@ describe('a filter', () => {
 })
 
 describe('one of many filters', () => {
-  const used = (): number => {
-    const { heapUsed, arrayBuffers } = process.memoryUsage()
-    return heapUsed + arrayBuffers
-  }
-
   test('shares what it filters: 1,000 of them keep 20,000 blocks once', async () => {
     const chain = await testChain({})
     const filters = new Filters(chain)
     const ids = Array.from({ length: 1_000 }, () => filters.addBlockFilter())
     const quiet = [filters.addPendingFilter(), filters.addLogFilter(anything)]
-    const before = used()
+    const before = usedBytes()
     await chain.update((state) =>
       mine(chain.executor, state, { now: NOON, blocks: 20_000n, bulk: chain.execution.bulk }),
     )
     // a list for each had 2 GB
-    expect(used() - before).toBeLessThan(100_000_000)
+    expect(usedBytes() - before).toBeLessThan(100_000_000)
     const { canonical } = chain.state.tree
     for (const id of [ids[0]!, ids[999]!]) {
       const { hashes } = (await filters.changes(id)) as { hashes: readonly Hash[] }
@@ -267,11 +263,11 @@ describe('one of many filters', () => {
     const chain = await testChain({})
     const filters = new Filters(chain)
     const ids = Array.from({ length: 10_000 }, () => filters.addBlockFilter())
-    const before = used()
+    const before = usedBytes()
     await chain.update((state) =>
       mine(chain.executor, state, { now: NOON, blocks: 2_000_000n, bulk: chain.execution.bulk }),
     )
-    expect(used() - before).toBeLessThan(20_000_000)
+    expect(usedBytes() - before).toBeLessThan(20_000_000)
     for (const id of [ids[0]!, ids[9_999]!]) {
       expect(() => filters.changes(id)).toThrow(/missed changes: more than 100000 came/)
       expect(filters.changes(id)).toEqual({ kind: 'blocks', hashes: [] })

@@ -1,6 +1,4 @@
 // Old blocks are kept as bytes, and their worlds as changes.
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 import type { Address, Hash } from '../../../../src/core/hex.ts'
@@ -36,6 +34,7 @@ import {
   withoutAccount,
   withStorage,
 } from '../../../../src/state/world.ts'
+import { usedBytes } from '../../../support/process/memory.ts'
 import { countTurns } from '../../../support/waiting/turns.ts'
 import { NOON, signed, testChain } from '../chains.ts'
 import { genesisOfSteps, type Step, step, transactionsOf } from '../mining/steps.ts'
@@ -158,16 +157,6 @@ function checkAll(chain: Chain, blocks: number): void {
   }
 }
 
-/** Bytes of live objects. */
-function memory(): number {
-  setFlagsFromString('--expose-gc')
-  const gc = runInNewContext('gc') as () => void
-  gc()
-  gc()
-  const { heapUsed, external } = process.memoryUsage()
-  return heapUsed + external
-}
-
 describe('a long chain', () => {
   test('keeps all blocks in reach, through reverts into old ones', {
     timeout: 60_000,
@@ -224,9 +213,9 @@ describe('a long chain', () => {
     await chain.update((state) => mine(chain.executor, state, empty))
     const [warm, blocks] = [1_500, WORLD_STEP]
     await fill(chain, 0, warm)
-    const before = memory()
+    const before = usedBytes()
     await fill(chain, warm, blocks)
-    const bytes = (memory() - before) / blocks
+    const bytes = (usedBytes() - before) / blocks
     expect(100_000 * bytes).toBeLessThan(400e6)
     chain.close()
   })
