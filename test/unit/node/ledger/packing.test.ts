@@ -14,6 +14,7 @@ import {
   isInSomeBlock,
   transactionPlace,
 } from '../../../../src/node/ledger/blocktree.ts'
+import { packBlock, unpackBlock } from '../../../../src/node/ledger/packing/blockbytes.ts'
 import { HashIndex } from '../../../../src/node/ledger/packing/hashindex.ts'
 import {
   FRESH_BLOCKS,
@@ -74,6 +75,32 @@ const edits: readonly ((world: World) => World)[] = [
   (world) => withoutAccount(world, addressOf(0xc0)),
   (world) => withStorage(world, addressOf(0xc1), 1n, 9n),
 ]
+
+test.each(['bpo2', 'amsterdam'] as const)(
+  'a packed block of %s shares its header with a block before it',
+  async (hardfork) => {
+    const chain = await testChain({ hardfork })
+    const { block } = headOf(chain.state.tree)
+    const after = {
+      ...block.header,
+      number: 2n,
+      parentHash: block.hash,
+      stateRoot: block.hash,
+      transactionsRoot: block.hash,
+      receiptsRoot: block.hash,
+      mixHash: block.hash,
+      timestamp: block.header.timestamp + 1n,
+      gasUsed: 21_000n,
+      baseFeePerGas: 9n,
+      ...(hardfork === 'amsterdam' && { blockAccessListHash: block.hash, slotNumber: 2n }),
+    }
+    const parts = { block: { ...block, header: after }, executed: [] }
+    const packed = packBlock(parts, block.header)
+    expect(packed.template).toBe(block.header)
+    expect(unpackBlock(packed).block.header).toEqual(after)
+    chain.close()
+  },
+)
 
 async function pack(hardfork: Hardfork, turns: readonly Turn[]): Promise<void> {
   const chain = await testChain({ hardfork, genesis: genesisOfSteps(), noMining: true })
