@@ -74,8 +74,8 @@ export async function beginBlock(context: RunContext, job: BlockStartJob): Promi
   let writes = systemWrites({ timestamp, beaconRoot, number, parentHash: previous })
   if (isAtLeast(block.hardfork, 'amsterdam')) {
     const listed = accessesOfWrites(world, writes)
-    accesses.push(...listed.accesses)
-    writes = listed.changes
+    accesses.push(...listed)
+    writes = listed.map((access) => ({ address: access.address, slots: [...access.writes] }))
   }
   // both at once if unmodified, so that each trie path changes once
   world = withSystemWrites(world, writes)

@@ -220,9 +220,9 @@ function transfer(
     overlay.setAccount({ ...sender!, balance: sender!.balance - value })
     overlay.setAccount({ ...(target ?? emptyAccount(to)), balance: received })
   }
-  const result = { ...NOTHING_RUN, touched: [from, to] }
   const isLogged = metering.isOfState && value > 0n && from !== to
-  return isLogged ? { ...result, logs: [transferLog(from, to, value)] } : result
+  const logs = isLogged ? [transferLog(from, to, value)] : NOTHING_RUN.logs
+  return { ...NOTHING_RUN, touched: [from, to], logs }
 }
 
 /** The gas does not cover what precedes execution; it read the target, if any. */

@@ -102,11 +102,13 @@ export const BUILDER_EXITS: Predeploy = predeploy('0x000064d678505ad48f8ccb093bc
   'ffffffffffffffffffffffffffffffffffffffffffffffffffffffff5b5f555f6001556044025ff35b5f5ffd',
 ])
 
+const FIRST_QUEUES: readonly Predeploy[] = [WITHDRAWAL_REQUESTS, CONSOLIDATION_REQUESTS]
+const QUEUES: readonly Predeploy[] = [...FIRST_QUEUES, BUILDER_DEPOSITS, BUILDER_EXITS]
+
 /** The queues of requests, in the order of their types from 1 on. */
 export function queuesOf(hardfork: Hardfork): readonly Predeploy[] {
   if (!isAtLeast(hardfork, 'prague')) return []
-  const queues = [WITHDRAWAL_REQUESTS, CONSOLIDATION_REQUESTS]
-  return isAtLeast(hardfork, 'amsterdam') ? [...queues, BUILDER_DEPOSITS, BUILDER_EXITS] : queues
+  return isAtLeast(hardfork, 'amsterdam') ? QUEUES : FIRST_QUEUES
 }
 
 export function systemContracts(hardfork: Hardfork): readonly Predeploy[] {

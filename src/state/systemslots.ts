@@ -89,19 +89,18 @@ function accessOf(
   return { address, reads, writes, balance: undefined, nonce: undefined, code: undefined }
 }
 
-/** Of a block that begins, with those of the writes that change something. */
-export function accessesOfWrites(
-  world: World,
-  writes: readonly SlotWrites[],
-): { readonly accesses: readonly AccountAccess[]; readonly changes: readonly SlotWrites[] } {
-  const changes = writes.map(({ address, slots }) => {
+/** All slots are read, those that change are written. */
+export function accessesOfWrites(world: World, writes: readonly SlotWrites[]): AccountAccess[] {
+  return writes.map(({ address, slots }) => {
     const { storage } = accountAt(world, address)!
-    return { address, slots: slots.filter(([slot, value]) => slotValue(storage, slot) !== value) }
+    const reads = new Set<bigint>()
+    const changes = new Map<bigint, bigint>()
+    for (const [slot, value] of slots) {
+      reads.add(slot)
+      if (slotValue(storage, slot) !== value) changes.set(slot, value)
+    }
+    return accessOf(address, reads, changes)
   })
-  const accesses = writes.map(({ address, slots }, i) =>
-    accessOf(address, new Set(slots.map(([slot]) => slot)), new Map(changes[i]!.slots)),
-  )
-  return { accesses, changes }
 }
 
 /** What a call of an idle queue reads. */
