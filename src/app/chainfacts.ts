@@ -1,6 +1,6 @@
 // What lists of chains say about a chain.
 import type { Hash } from '../core/hex.ts'
-import type { ChainInfo } from '../methods/common/chains.ts'
+import type { ChainInfo, ChainOrigin } from '../methods/common/chains.ts'
 import type { BlockRecord } from '../node/ledger/blockrecord.ts'
 import { headOf } from '../node/ledger/blocktree.ts'
 import type { ChainState } from '../node/ledger/chainstate.ts'
@@ -21,6 +21,7 @@ export interface ChainFacts {
   readonly chainId: bigint
   readonly blockNumber: bigint
   readonly blockHash: Hash
+  readonly origin: ChainOrigin
   readonly memory: number
 }
 
@@ -29,14 +30,20 @@ export const NO_FACTS: Pick<ChainInfo, keyof ChainFacts> = {
   chainId: undefined,
   blockNumber: undefined,
   blockHash: undefined,
+  origin: undefined,
   memory: 0,
 }
 
 export function factsOf(state: ChainState): ChainFacts {
-  const { config, tree } = state
-  const { header, hash } = headOf(tree).block
-  const { chainId } = config
-  return { chainId, blockNumber: header.number, blockHash: hash, memory: ownBytes(state) }
+  const { header, hash } = headOf(state.tree).block
+  const first = headOf((state.origin ?? state).tree).block
+  return {
+    chainId: state.config.chainId,
+    blockNumber: header.number,
+    blockHash: hash,
+    origin: { blockNumber: first.header.number, blockHash: first.hash },
+    memory: ownBytes(state),
+  }
 }
 
 /** For browsers and readiness probes. */

@@ -13,14 +13,21 @@ export interface ChainOrder {
   readonly options?: Readonly<Record<string, unknown>> | undefined
 }
 
+/** The block after which a chain began, of the chain that it branched from. */
+export interface ChainOrigin {
+  readonly blockNumber: bigint
+  readonly blockHash: Hash
+}
+
 export interface ChainInfo {
   /** Undefined for the default chain. */
   readonly name: string | undefined
   readonly path: string
-  /** Undefined, as the next two, while the chain is being opened. */
+  /** Undefined, as the next three, while the chain is being opened. */
   readonly chainId: bigint | undefined
   readonly blockNumber: bigint | undefined
   readonly blockHash: Hash | undefined
+  readonly origin: ChainOrigin | undefined
   /** Seconds since it was made or restarted. */
   readonly age: number
   /** Requests since then, a batch counted once. */

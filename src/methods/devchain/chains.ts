@@ -4,12 +4,17 @@ import { plural } from '../../core/format.ts'
 import { optional, param } from '../../rpc/method.ts'
 import { hash, list, nullable, text } from '../../rpc/primitives.ts'
 import { type Decoder, invalid } from '../../rpc/schema.ts'
-import type { ChainInfo, ChainOrder } from '../common/chains.ts'
+import type { ChainInfo, ChainOrder, ChainOrigin } from '../common/chains.ts'
 import { trueCommand } from '../common/command.ts'
 import { type Methods, method } from '../common/context.ts'
 import { blockReference } from '../wire/decodeblock.ts'
 import { either, isText, members, refined } from '../wire/decodeobject.ts'
 import { field, plainInteger, quantityResult, shape } from '../wire/encodeobject.ts'
+
+const originShape = shape<ChainOrigin>('origin', {
+  blockNumber: field(quantityResult, ({ blockNumber }) => blockNumber),
+  blockHash: field(hash, ({ blockHash }) => blockHash),
+})
 
 const chainShape = shape<ChainInfo>('chain', {
   name: field(nullable(text), ({ name }) => name),
@@ -17,6 +22,7 @@ const chainShape = shape<ChainInfo>('chain', {
   chainId: field(nullable(plainInteger), ({ chainId }) => chainId),
   blockNumber: field(nullable(quantityResult), ({ blockNumber }) => blockNumber),
   blockHash: field(nullable(hash), ({ blockHash }) => blockHash),
+  origin: field(nullable(originShape), ({ origin }) => origin),
   age: field(plainInteger, ({ age }) => BigInt(Math.floor(age))),
   requests: field(plainInteger, ({ requests }) => BigInt(requests)),
   memory: field(plainInteger, ({ memory }) => BigInt(memory)),

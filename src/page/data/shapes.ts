@@ -16,13 +16,10 @@ export interface RpcBlock {
 }
 
 /** A block that a revert or a reorg took off the chain. */
-export interface RpcLeftBlock {
-  readonly number: string
-  readonly hash: string
-  readonly parentHash: string
-  readonly timestamp: string
-  readonly transactions: readonly string[]
-}
+export type RpcLeftBlock = Pick<
+  RpcBlock,
+  'number' | 'hash' | 'parentHash' | 'timestamp' | 'transactions'
+>
 
 /** Of devchain_storage: a variable, or a slot without a name. */
 export interface RpcSlot {

@@ -5,7 +5,6 @@ import { count, plural } from '../data/format.ts'
 import { type Point, placeOn, type TimeBranch } from '../data/time.ts'
 import { useReads } from '../data/use.ts'
 import { classes, html } from '../html.ts'
-import { type RpcSnapshot, titleOf } from './fields.ts'
 
 /** Pixels: the line of the chain from the top, those of branches from each other, what the ends of the lines leave free. */
 const LINE = 52
@@ -15,7 +14,7 @@ const END = 14
 /** Branches that are drawn at first. */
 const MOST_LANES = 4
 
-/** Snapshots that are marked, and pixels between two marks that are not one. */
+/** Snapshots and chains that are marked, and pixels between two marks that are not one. */
 const MOST_MARKED = 200
 const BETWEEN_MARKS = 20
 
@@ -30,12 +29,20 @@ interface Track {
   readonly parent: number
 }
 
-type Mark = Readonly<{ track: Track; number: number; title: string }>
+/** A snapshot, or another chain that begins after a block. */
+interface Landmark {
+  readonly blockHash: string
+  readonly blockNumber: string
+  readonly label: string
+  readonly title: string
+}
+
+type Mark = Readonly<{ track: Track; number: number; label: string; title: string }>
 
 interface TimelineProps {
   readonly chain: TimeBranch
   readonly branches: readonly TimeBranch[]
-  readonly snapshots: readonly RpcSnapshot[]
+  readonly landmarks: readonly Landmark[]
   readonly point: Point
   readonly linkOf: (point: Point) => string
   readonly move: (point: Point) => void
@@ -48,7 +55,7 @@ export function Timeline(props: TimelineProps): VNode {
   const [most, setMost] = useState(MOST_LANES)
   const drawn = branches.filter((each, i) => i < most || each === point.branch)
   const { tracks, laneOf } = tracksOf([chain, ...drawn])
-  const marks = useMarks(props.snapshots, tracks, laneOf)
+  const marks = useMarks(props.landmarks, tracks, laneOf)
   const end = Math.max(1, ...tracks.map(({ branch }) => branch.last))
   const share = (number: number): string => `${(100 * number) / end}%`
   const lane = laneOf.get(String(placeOn(shown.branch, shown.number))) ?? 0
@@ -78,14 +85,14 @@ export function Timeline(props: TimelineProps): VNode {
       )}
       ${branches.length === 0 && html`<span class="lane" style=${{ top: `${LINE + LANE - 12}px` }}>No revert or reorg left a branch.</span>`}
       ${apart(marks, width, end).map(
-        ({ track, number, title, room }) =>
-          html`<a class="mark" href=${linkOf({ branch: track.branch, number })} title=${`${title}, block ${count(number)}`} aria-label=${`Snapshot ${title}, block ${count(number)}`}
-            style=${{ left: share(number), top: `${LINE + track.lane * LANE}px` }}>${track.lane === 0 && title.length * 7 < room && html`<span>${title}</span>`}</a>`,
+        ({ track, number, label, title, room }) =>
+          html`<a class="mark" href=${linkOf({ branch: track.branch, number })} title=${`${title}, block ${count(number)}`} aria-label=${`${title}, block ${count(number)}`}
+            style=${{ left: share(number), top: `${LINE + track.lane * LANE}px` }}>${track.lane === 0 && label.length * 7 < room && html`<span>${label}</span>`}</a>`,
       )}
       <i class="cursor" style=${{ left: share(shown.number), height: `${LINE + lane * LANE - 20}px` }}></i>
       <output class="bubble" style=${{ left: `max(0px, min(${share(shown.number)} - 45px, 100% - 90px))` }}>${text}</output>
       <div role="slider" tabindex="0" class="thumb" aria-label="Block" aria-valuemin="0" aria-valuemax=${shown.branch.last} aria-valuenow=${shown.number}
-        aria-valuetext=${[text, lane > 0 && 'of a branch that was left', ...names.map(({ title }) => `snapshot ${title}`)].filter(Boolean).join(', ')}
+        aria-valuetext=${[text, lane > 0 && 'of a branch that was left', ...names.map(({ title }) => title)].filter(Boolean).join(', ')}
         style=${{ left: share(shown.number), top: `${LINE + lane * LANE}px` }} onKeyDown=${(event: KeyboardEvent) => step(event, shown, marks, go)}></div>
     </div>
   </div>`
@@ -136,30 +143,32 @@ function tracksOf(branches: readonly TimeBranch[]): {
 
 /** Snapshots of one block are one mark; those whose block is not known any more have none. */
 function useMarks(
-  snapshots: readonly RpcSnapshot[],
+  landmarks: readonly Landmark[],
   tracks: readonly Track[],
   laneOf: ReadonlyMap<string, number>,
 ): readonly Mark[] {
-  const newest = snapshots.slice(-MOST_MARKED)
+  const newest = landmarks.slice(-MOST_MARKED)
   const known = useReads<string | null>(
     newest.map(({ blockHash }) => ['eth_getBlockTransactionCountByHash', [blockHash]]),
     'era',
   )
   const marks = new Map<string, Mark>()
-  for (const [i, { blockHash, blockNumber, ...snapshot }] of newest.entries()) {
+  for (const [i, { blockHash, blockNumber, label, title }] of newest.entries()) {
     if (known[i]?.value == null) continue
-    const title = titleOf(snapshot)
-    const others = marks.get(blockHash)
     const track = tracks[laneOf.get(blockHash) ?? 0]!
-    marks.set(blockHash, {
-      track,
-      number: Number(blockNumber),
-      title: others === undefined ? title : `${others.title}, ${title}`,
-    })
+    const mark = { track, number: Number(blockNumber), label, title }
+    const others = marks.get(blockHash)
+    marks.set(blockHash, others === undefined ? mark : together([others, mark]))
   }
   return [...marks.values()]
     .filter(({ track, number }) => number <= track.branch.last)
     .sort((a, b) => a.track.lane - b.track.lane || a.number - b.number)
+}
+
+/** The last of some marks, for all of them. */
+function together(marks: readonly Mark[]): Mark {
+  const textOf = (key: 'label' | 'title'): string => marks.map((each) => each[key]).join(', ')
+  return { ...marks.at(-1)!, label: textOf('label'), title: textOf('title') }
 }
 
 /** Marks that can be hit, of which each stands for those too near before it, and the pixels behind it. */
@@ -174,12 +183,12 @@ function apart(
     return ((until - number) / end) * width + (next?.track === track ? 0 : END)
   })
   const shown: (Mark & { readonly room: number })[] = []
-  let titles: readonly string[] = []
+  let near: readonly Mark[] = []
   for (const [i, mark] of marks.entries()) {
-    titles = [...titles, mark.title]
+    near = [...near, mark]
     if (spaces[i]! < BETWEEN_MARKS && marks[i + 1]?.track === mark.track) continue
-    shown.push({ ...mark, title: titles.join(', '), room: spaces[i]! })
-    titles = []
+    shown.push({ ...together(near), room: spaces[i]! })
+    near = []
   }
   return shown
 }

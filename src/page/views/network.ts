@@ -7,11 +7,13 @@ import { useChain } from '../data/use.ts'
 import { html } from '../html.ts'
 import { Badge, Empty, Fact, Facts, Hex, Panel, Waiting } from '../parts/basics.ts'
 
-interface RpcChain {
+export interface RpcChain {
   readonly name: string | null
   readonly path: string
   readonly chainId: number | null
   readonly blockNumber: string | null
+  /** The block after which it began. */
+  readonly origin: { readonly blockNumber: string; readonly blockHash: string } | null
   readonly age: number
   readonly requests: number
   readonly memory: number

@@ -15,7 +15,7 @@ import {
   useBranches,
   usePoint,
 } from '../data/time.ts'
-import { useRead, useSteady, useView } from '../data/use.ts'
+import { useChain, useRead, useSteady, useView } from '../data/use.ts'
 import { html } from '../html.ts'
 import { Empty, Fact, Facts, HexLink, Panel, Waiting } from '../parts/basics.ts'
 import { ChangesBetween } from '../parts/changes.ts'
@@ -23,6 +23,7 @@ import { type RpcSnapshot, titleOf } from '../parts/fields.ts'
 import { Cell, Items } from '../parts/list.ts'
 import { BlockOffers, Offer } from '../parts/offers.ts'
 import { Timeline } from '../parts/timeline.ts'
+import type { RpcChain } from './network.ts'
 
 /** Pixels. */
 const ROW = 36
@@ -82,20 +83,37 @@ function Slider({ point, branches, snapshots, from }: SliderProps): VNode {
   const move = (to: Point): void => replaceWith(linkOf(to))
   const walk = (to: number): void =>
     move({ branch, number: Math.min(Math.max(Math.trunc(to) || 0, 0), branch.last) })
-  const names = snapshots.filter(({ blockHash }) => blockHash === block?.hash).map(titleOf)
+  const { path: here } = useChain()
+  const { value: chains = [] } = useRead<readonly RpcChain[]>('devchain_chains', [], 'now')
+  // all chains begin after the genesis, or after blocks of their own
+  const branched = chains.flatMap(({ path, origin }) =>
+    path === here || origin === null || Number(origin.blockNumber) === 0
+      ? []
+      : [{ ...origin, label: path, title: `Chain ${path}` }],
+  )
+  const isHere = ({ blockHash }: { blockHash: string }): boolean => blockHash === block?.hash
+  const names = snapshots.filter(isHere).map(titleOf)
+  const begun = branched.filter(isHere)
+  const landmarks = [
+    ...snapshots.map((each) => {
+      const label = titleOf(each)
+      return { ...each, label, title: each.name === null ? label : `Snapshot ${label}` }
+    }),
+    ...branched,
+  ]
   const note = isLeft
     ? 'off the chain: a revert or a reorg left it'
     : number === head
       ? 'the newest block'
       : `${plural(head - number, 'block')} before the newest`
   return html`<${Panel} title="Point in time" note=${note}>
-    <${Timeline} chain=${chain} branches=${branches} snapshots=${snapshots} point=${point} linkOf=${linkOf} move=${move} />
+    <${Timeline} chain=${chain} branches=${branches} landmarks=${landmarks} point=${point} linkOf=${linkOf} move=${move} />
     <div class="slider">
       <button type="button" disabled=${number === 0} onClick=${() => walk(number - 1)}>Earlier</button>
       <button type="button" disabled=${number === branch.last} onClick=${() => walk(number + 1)}>Later</button>
       <input type="number" min="0" max=${branch.last} value=${number} aria-label="Block number" onChange=${(event: Event) => walk(Number(typedIn(event)))} />
       <button type="button" disabled=${!isLeft && number === head} onClick=${() => move({ branch: chain, number: head })}>Now</button>
-      <span class="legend dim"><i class="mark"></i> snapshot <i class="rail"></i> left by a revert or a reorg</span>
+      <span class="legend dim"><i class="mark"></i> snapshot or chain <i class="rail"></i> left by a revert or a reorg</span>
     </div>
     ${
       block &&
@@ -105,6 +123,7 @@ function Slider({ point, branches, snapshots, from }: SliderProps): VNode {
         <${Fact} name="Transactions">${count(block.transactions.length)}<//>
         <${Fact} name="Hash"><${HexLink} value=${block.hash} to=${['block', block.hash]} /><//>
         <${Fact} name="Snapshots">${names.length === 0 ? 'none of this block' : names.join(', ')}<//>
+        <${Fact} name="Chains">${begun.length === 0 ? undefined : begun.map(({ label }) => html`<a href=${`${label}#/time`}>${label}</a> `)}<//>
         <${Fact} name="See it"><a href=${linkTo([], { at: place })}>Blocks and transactions up to here</a><//>
       <//>`
     }

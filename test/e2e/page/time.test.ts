@@ -38,10 +38,10 @@ test('snapshots are marks on the line of time, for the mouse and the keyboard', 
   await stage.open('#/time')
   const slider = page.getByRole('slider', { name: 'Block' })
   for (const [key, text] of [
-    ['Shift+ArrowLeft', 'block 3, snapshot three paid'],
+    ['Shift+ArrowLeft', 'block 3, Snapshot three paid'],
     ['Shift+ArrowLeft', 'block 0'],
     ['PageUp', 'block 1'],
-    ['End', 'block 12, snapshot Snapshot 2'],
+    ['End', 'block 12, Snapshot 2'],
   ] as const) {
     await slider.press(key)
     await expect.poll(() => slider.getAttribute('aria-valuetext')).toBe(text)
@@ -123,6 +123,10 @@ test('a branch begins after any block, and replays the later ones after a change
   await page.getByText('Branch from block 1', { exact: true }).first().click()
   await page.getByRole('button', { name: 'Branch from block 1' }).click()
   await page.getByRole('link', { name: 'Open /chain-1' }).click()
+  await page.getByText('/chain-1 chain').waitFor()
+  await page.goBack()
+  await page.getByRole('link', { name: 'Chain /chain-1, block 1' }).waitFor()
+  await page.getByRole('link', { name: '/chain-1', exact: true }).click()
   await page.getByText('/chain-1 chain').waitFor()
   const params = [ALICE, '0x22b1c8c1227a0000']
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'hardhat_setBalance', params })
