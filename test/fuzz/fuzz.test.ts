@@ -10,9 +10,9 @@ import { assembled, caseOf } from './cases.ts'
 import { difference } from './compare.ts'
 
 /** Cases, in as many tests as share them. */
-const CASES = 600
+const CASES = 400
 const TESTS = 10
-const AMSTERDAM_CASES = 100
+const AMSTERDAM_CASES = 60
 
 describe('the engines agree', () => {
   const engines = allEngines()

@@ -15,7 +15,7 @@ import {
 } from '../../support/fork/upstream.ts'
 
 /** Blocks of the network, and from one fork to the next. */
-const BLOCKS = 120
+const BLOCKS = 80
 const STEP = 10
 
 interface Block {

@@ -167,7 +167,7 @@ describe('Overlay', () => {
         fc.array(step, { maxLength: 60, size: 'max' }),
         runAndCompare,
       ),
-      { seed: 21, numRuns: 250 },
+      { seed: 21, numRuns: 120 },
     )
   })
 
