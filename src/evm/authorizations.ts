@@ -29,6 +29,12 @@ export interface Permissions {
 
 const NO_PERMISSIONS: Permissions = { refund: 0n, authorities: [] }
 
+interface Paid extends Pick<Permissions, 'authorities'> {
+  readonly isPaid: boolean
+}
+
+const NOTHING_TO_PAY: Paid = { authorities: [], isPaid: true }
+
 /** Skips invalid authorizations. The others stay even if execution fails. */
 export function authorize(overlay: Overlay, given: Given, chainId: bigint): Permissions {
   if (given.length === 0) return NO_PERMISSIONS
@@ -58,7 +64,8 @@ export function authorizeWith(
     authorizationList,
   }: Pick<Message, 'from' | 'to' | 'value' | 'authorizationList'>,
   chainId: bigint,
-): { readonly authorities: readonly Address[]; readonly isPaid: boolean } {
+): Paid {
+  if (authorizationList.length === 0) return NOTHING_TO_PAY
   const authorities: Address[] = []
   const written = new Set<Address>([from])
   if (to !== null && value > 0n) written.add(to)

@@ -68,13 +68,15 @@ export function resultOf(interpreter: Interpreter, job: MachineJob): MachineResu
   }
 }
 
+const NOTHING_READ: Touched = new Map()
+
 function stateOf(interpreter: Interpreter, { reportsRead }: MachineJob): StateResult {
   const { instance } = interpreter
   return {
     reservoir: instance.long(layout.STATE_GAS),
     spilled: instance.long(layout.STATE_SPILLED),
     isUnprepared: instance.number(layout.IS_UNPREPARED) === 1,
-    read: reportsRead ? touchedBy(interpreter, true) : new Map(),
+    read: reportsRead ? touchedBy(interpreter, true) : NOTHING_READ,
   }
 }
 
