@@ -1,6 +1,6 @@
 // What the same work costs under two hardforks: `npm run bench -- hardforks [bpo2] [amsterdam]`, after `npm run build`. Both chains
 // are in one process and take turns, so that other load hits both; the times are those of the processor. No garbage is collected between
-// rounds: a forced collection discards optimized code, and traces took five times as long.
+// rounds: a forced collection discards optimized code, and traces took three and a half times as long.
 import { createDevchain } from '../../dist/devchain.js'
 
 const SENDER = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
