@@ -170,7 +170,7 @@ test('an observer is notified once that what older reverts left is forgotten', a
   expect(notices).toEqual([])
   for (let times = 0; times < 2; times++) await revert()
   expect(notices).toEqual([
-    'devchain_leftBlocks lists what the newest 16 reverts left, and at most 1024 blocks; older ones are forgotten',
+    'devchain_leftBlocks has the blocks that the newest 16 reverts left, at most 1,024; older ones are forgotten',
   ])
 })
 

@@ -270,7 +270,11 @@ export class Logger {
   #line(event: LineEvent): void {
     this.#runQueue()
     this.#folding.end()
-    this.#writer.write(this.#renderer.line({ ...event, chain: this.#chain }))
+    this.#writeLine({ ...event, chain: this.#chain })
+  }
+
+  #writeLine(event: LineEvent): void {
+    this.#writer.write(this.#renderer.line(event, this.#screen?.().columns))
   }
 
   /** With names, after the reply; else at once. */
@@ -343,8 +347,7 @@ export class Logger {
     // below the entry that caused it, which is not redrawn any more
     this.#folding.end()
     for (const hint of hints) {
-      const event = { ...hint, chain: this.#chain }
-      this.#writer.write(this.#renderer.line(event, this.#screen?.().columns))
+      this.#writeLine({ ...hint, chain: this.#chain })
     }
   }
 

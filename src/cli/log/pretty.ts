@@ -97,8 +97,8 @@ export function createPrettyRenderer(palette: Palette, isVerbose: boolean): Rend
       return `${rows.join('\n')}\n`
     },
     line: (event, columns) => {
-      const line = named(palette, event.chain, lineOf(palette, event))
-      return `${columns === undefined ? line : wrapped(line, columns)}\n`
+      const rows = named(palette, event.chain, lineOf(palette, event)).split('\n')
+      return `${(columns === undefined ? rows : rows.map((row) => wrapped(row, columns))).join('\n')}\n`
     },
   }
 }

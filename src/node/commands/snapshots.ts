@@ -1,4 +1,5 @@
 // Commands that take snapshots of a chain and revert to them.
+import { number } from '../../core/format.ts'
 import type { CommandOptions } from '../chain/discards.ts'
 import { type BlockTree, headChange } from '../ledger/blocktree.ts'
 import type { ChainState, Snapshot } from '../ledger/chainstate.ts'
@@ -77,7 +78,7 @@ export function forgotLeft(before: ChainState, after: ChainState): boolean {
 }
 
 /** What it says when some are forgotten. */
-export const LEFT_BOUND: string = `devchain_leftBlocks lists what the newest ${MOST_LEFT} reverts left, and at most ${MOST_LEFT_BLOCKS} blocks; older ones are forgotten`
+export const LEFT_BOUND: string = `devchain_leftBlocks has the blocks that the newest ${MOST_LEFT} reverts left, at most ${number(MOST_LEFT_BLOCKS)}; older ones are forgotten`
 
 /** How many blocks of the state are not on the chain. */
 function goneFrom(state: ChainState, tree: BlockTree): number {

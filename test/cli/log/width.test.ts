@@ -79,6 +79,8 @@ test('the log at 80 columns matches the snapshot', async () => {
       "evm_setAutomine  1.0 ms  automine off",
       "eth_sendTransaction  1.0 ms  0x7099…79C8 → 0x8c35…04ef",
       "  1 transaction waiting, 1 in the pool",
+      "devchain_leftBlocks has the blocks that the newest 16 reverts left, at most",
+      "    1,024; older ones are forgotten",
       "evm_revert  1.0 ms  revert to 0x1: block 1,236 → 2",
       "devchain_reorg  1.0 ms  reorganization: 1 block replaced, 1",
       "    transaction back in the pool",
