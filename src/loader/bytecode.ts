@@ -18,7 +18,7 @@ const MAX_KEPT = 400
 /** Files left where there are more, the newest: removing one for each that comes would look at all of them each time. */
 const LEFT = 300
 
-/** File suffixes. Bytecode of late parts depends on the V8 flags set after the start, if any. */
+/** File suffixes. V8 refuses bytecode of other flags, and some are set while late parts load. */
 const KEPT = '.cache'
 const KEPT_LATE = '.late.cache'
 
@@ -60,25 +60,31 @@ export function compileWithBytecode(options: BytecodeOptions): ScriptCompiler {
   })
   const runtime = runtimeKey()
   /** Parts without cached bytecode: a process that ends early caches what it has. */
-  const missing = new Map<string, Script>()
+  const missing = new Map<string, () => void>()
   program.once('exit', () => {
-    for (const [file, script] of missing) keep(file, script, EARLY)
+    for (const keepEarly of missing.values()) keepEarly()
   })
   return (filename, text) => {
     if (folder === undefined || !HAS_HASH.test(filename)) {
       return new Script(text, { filename }).runInThisContext()
     }
-    const name = `${path.basename(filename)}.${runtime}${isStarting ? KEPT : KEPT_LATE}`
+    const flags = isStarting ? undefined : flagsKey()
+    const suffix = flags === undefined ? KEPT : `-${flags}${KEPT_LATE}`
+    const name = `${path.basename(filename)}.${runtime}${suffix}`
     const kept = path.join(folder, name)
     const found = readSealed(kept)
     const script = new Script(text, { filename, cachedData: found?.bytes })
     const isUsable = found !== undefined && !script.cachedDataRejected
-    if (!isUsable) missing.set(kept, script)
+    const keepAs = (mark: number): void => {
+      // bytecode has the flags of when it is written: with others than at the load, the next load would refuse it
+      if (flags === undefined || flags === flagsKey()) keep(kept, script, mark)
+    }
+    if (!isUsable) missing.set(kept, () => keepAs(EARLY))
     if (!isUsable || found.mark === EARLY) {
       if (isStarting) unkept.add(kept)
       const keepWhole = (): void => {
         missing.delete(kept)
-        keep(kept, script, WHOLE)
+        keepAs(WHOLE)
         if (unkept.delete(kept)) notifyIfStarted()
       }
       const usually = isStarting ? KEEP_START_AFTER_MS : KEEP_LATE_AFTER_MS
@@ -88,7 +94,12 @@ export function compileWithBytecode(options: BytecodeOptions): ScriptCompiler {
   }
 }
 
-/** Differs between runtimes that make different bytecode. (`v8.cachedDataVersionTag` would load another module.) */
+/** Differs between the flags that are set now. At the start it would load another module. */
+function flagsKey(): string {
+  return process.getBuiltinModule('node:v8').cachedDataVersionTag().toString(36)
+}
+
+/** Differs between runtimes that make different bytecode. */
 function runtimeKey(): string {
   const { version, arch, execArgv, env } = process
   const flags = [...execArgv, env.NODE_OPTIONS ?? ''].join(' ').trim()

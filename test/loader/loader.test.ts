@@ -4,7 +4,7 @@ import { EventEmitter } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { BytecodeOptions } from '../../src/loader/bytecode.ts'
 import { cacheFolder } from '../../src/loader/cachefolder.ts'
 import { openLoader } from '../../src/loader/loader.ts'
@@ -185,6 +185,19 @@ describe('cached bytecode', () => {
     await eventually(() => kept(folder).length === 3)
     expect(kept(folder).filter((name) => name.endsWith('.late.cache'))).toHaveLength(1)
     expect(keptAtEnd).toHaveLength(2)
+  })
+
+  test('is not written under other flags of V8 than at the load', async () => {
+    const folder = folderOf(PARTS)
+    const program = new EventEmitter()
+    let isStarted = false
+    const main = load(folder, { program, onStarted: () => (isStarted = true) })
+    await eventually(() => isStarted)
+    const flags = vi.spyOn(process.getBuiltinModule('node:v8'), 'cachedDataVersionTag')
+    flags.mockReturnValueOnce(1).mockReturnValue(2)
+    expect(main.late()).toBe('loaded after 1')
+    program.emit('exit')
+    expect(kept(folder).filter((name) => name.endsWith('.late.cache'))).toEqual([])
   })
 
   test('without a folder does not delay the end of the start', async () => {

@@ -1,6 +1,6 @@
 // Runs a transaction step by step, forward and back: instructions, source, stack, memory and storage.
 import type { VNode } from 'preact'
-import { useEffect, useMemo } from 'preact/hooks'
+import { useLayoutEffect, useMemo } from 'preact/hooks'
 import { count, plural, short } from '../data/format.ts'
 import { linkTo, replaceWith, type ViewProps } from '../data/route.ts'
 import {
@@ -205,7 +205,8 @@ function useKeys(
   move: (to: number) => void,
   moveLine: (direction: 1 | -1) => void,
 ): void {
-  useEffect(() => {
+  // with what is drawn: a key right after it would go on from the step before
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       const isField =
         event.target instanceof HTMLElement &&
