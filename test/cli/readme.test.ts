@@ -1,6 +1,7 @@
 // Every code block of the pages that users read, run as it stands. A devchain stands in for mainnet.
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { rolldown } from 'rolldown'
 import { createPublicClient, http } from 'viem'
@@ -91,6 +92,15 @@ async function networkWithBlocks(): Promise<{ network: Devchain; hash: string }>
   return { network, hash }
 }
 
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
 describe('a page', () => {
   let project: Project
   let devchain: Devchain
@@ -149,7 +159,10 @@ describe('a page', () => {
     'has shell lines that work under "%s" (line %i)',
     { timeout: MINUTE },
     async (_heading, _line, { code, page }) => {
-      const env = { DEVCHAIN_URL: urls[page] ?? '', DEVCHAIN_PORT: '0', HOME: project.folder }
+      // lines that start a chain and wait for it mean that one
+      const port = code.includes('--ready-file chain.json &') ? await freePort() : 0
+      const url = port === 0 ? (urls[page] ?? '') : `http://127.0.0.1:${port}`
+      const env = { DEVCHAIN_URL: url, DEVCHAIN_PORT: String(port), HOME: project.folder }
       const { code: exitCode, output } = await project.shell(fill(code), env)
       expect(exitCode, output).toBe(0)
     },
