@@ -155,3 +155,14 @@ export function encodeAccount(account: Account): Uint8Array {
   const hash = codeHash === EMPTY_CODE_HASH ? EMPTY_CODE_HASH_BYTES : codeHash
   return writeRlp([nonce, balance, storage.rootBytes, hash])
 }
+
+/** Compares what two worlds have at an address. */
+export function isSameAccount(a: Account | undefined, b: Account | undefined): boolean {
+  if (a === undefined || b === undefined || a === b) return a === b
+  return (
+    a.nonce === b.nonce &&
+    a.balance === b.balance &&
+    a.codeHash === b.codeHash &&
+    (a.storage === b.storage || a.storage.rootHash === b.storage.rootHash)
+  )
+}

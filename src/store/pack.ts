@@ -1,5 +1,5 @@
 // A state as one array of bytes and back: the same objects as in a file, one after another.
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { nextTurn } from '../core/yield.ts'
 import type { ChainState } from '../node/ledger/chainstate.ts'
 import type { ForkBase } from '../node/ledger/upstream.ts'
 import { CorruptStore } from './bytes.ts'

@@ -1,7 +1,6 @@
 // Every code block of the pages that users read, run as it stands. A devchain stands in for mainnet.
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
-import { type AddressInfo, createServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { rolldown } from 'rolldown'
 import { createPublicClient, http } from 'viem'
@@ -10,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
 import { type CodeBlock, codeBlocks, Project, textOf } from '../support/pages/readme.ts'
 import { startProcess } from '../support/process/boot.ts'
+import { freePort } from '../support/process/freeport.ts'
 
 const MINUTE = 60_000
 
@@ -90,15 +90,6 @@ async function networkWithBlocks(): Promise<{ network: Devchain; hash: string }>
   const hash = (await network.request({ method: 'eth_sendTransaction', params })) as string
   await network.request({ method: 'hardhat_mine', params: ['0x4'] })
   return { network, hash }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 describe('a page', () => {

@@ -4,7 +4,7 @@ import type { Address } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
 import type { Cancellation } from '../../evm/cancellation.ts'
 import type { Header } from '../../protocol/blocks/header.ts'
-import { type Account, accountAt, stateRoot, type World } from '../../state/world.ts'
+import { type Account, accountAt, isSameAccount, stateRoot, type World } from '../../state/world.ts'
 import { environmentThen } from '../calls/replay.ts'
 import type { Chain } from '../chain/chain.ts'
 import { recordAt } from '../chain/lookup.ts'
@@ -99,14 +99,4 @@ async function ranAgain(
 function firstWorld({ state: { origin } }: Chain, number: bigint): World | undefined {
   const first = origin && headOf(origin.tree)
   return first?.block.header.number === number ? first.world : undefined
-}
-
-export function isSameAccount(a: Account | undefined, b: Account | undefined): boolean {
-  if (a === undefined || b === undefined || a === b) return a === b
-  return (
-    a.nonce === b.nonce &&
-    a.balance === b.balance &&
-    a.codeHash === b.codeHash &&
-    (a.storage === b.storage || a.storage.rootHash === b.storage.rootHash)
-  )
 }

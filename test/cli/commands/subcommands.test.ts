@@ -15,6 +15,7 @@ import { parseMove, parseWait } from '../../../src/cli/parse/parsetime.ts'
 import { SHELLS, SUBCOMMANDS } from '../../../src/cli/parse/subcommands.ts'
 import { createDevchain, type Devchain } from '../../../src/devchain.ts'
 import { COMMAND, FOREVER, startProcess, temporaryFolder } from '../../support/process/boot.ts'
+import { freePort } from '../../support/process/freeport.ts'
 
 const ALICE = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const ALICE_CHECKSUMMED = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
@@ -239,10 +240,7 @@ describe('a command for a running chain', () => {
 })
 
 test('devchain wait waits for a chain that starts later', async () => {
-  const free = createServer().listen(0, '127.0.0.1')
-  await once(free, 'listening')
-  const { port } = free.address() as { port: number }
-  free.close()
+  const port = await freePort()
   const waiting = startProcess(['wait', '--url', `:${port}`])
   await once(waiting.child, 'spawn')
   await using devchain = await createDevchain({ port })

@@ -1,24 +1,15 @@
 // The page on links: its commands, run one after another as they stand, but for the ports.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, expect, test } from 'vitest'
 import { Project, textOf } from '../../support/pages/readme.ts'
 import { plainEnvironment } from '../../support/process/boot.ts'
+import { freePort } from '../../support/process/freeport.ts'
 
 const project = new Project()
 
 afterAll(() => project.remove())
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 test('the commands of the README part and rejoin two nodes', async () => {
   const [alice, bob] = [await freePort(), await freePort()]
