@@ -44,8 +44,7 @@ const selfShape: Encoder<Self> = shape<Self>('node', {
 })
 
 export const adminMethods: Methods = [
-  method({
-    name: 'admin_addPeer',
+  method('admin_addPeer', {
     summary: 'Connects to another devchain, and reconnects when needed; false if already added.',
     params: [param('url', peerUrl)],
     result: boolean,
@@ -53,8 +52,7 @@ export const adminMethods: Methods = [
     effects: 'node',
     handle: async ({ peers }, url) => (await peers.load()).add(url),
   }),
-  method({
-    name: 'admin_removePeer',
+  method('admin_removePeer', {
     summary: 'Disconnects and stops dialing a peer, by URL, node id or name; false if unknown.',
     params: [param('peer', text)],
     result: boolean,
@@ -62,15 +60,13 @@ export const adminMethods: Methods = [
     effects: 'node',
     handle: ({ peers }, peer) => peers.now?.remove(peer) ?? false,
   }),
-  method({
-    name: 'admin_peers',
+  method('admin_peers', {
     summary: 'Returns the connected and the partitioned peers, with their heads.',
     result: list(peerShape),
     example: { params: [], result: [] },
     handle: ({ peers }) => peers.now?.all() ?? [],
   }),
-  method({
-    name: 'admin_nodeInfo',
+  method('admin_nodeInfo', {
     summary: 'Returns what peers see of this node: id, name, network, genesis and head.',
     result: selfShape,
     handle: async (context) => {

@@ -16,15 +16,13 @@ import { blockHash, blockReference } from './wire/decodeblock.ts'
 import { encodedReceipts } from './wire/encodereceipt.ts'
 
 export const extMethods: Methods = [
-  method({
-    name: 'ext_protocolVersion',
+  method('ext_protocolVersion', {
     summary: 'Returns the protocol version, as eth_protocolVersion does.',
     result: text,
     example: { params: [], result: PROTOCOL_VERSION },
     handle: () => PROTOCOL_VERSION,
   }),
-  method({
-    name: 'ext_getRawTransactionReceiptByHash',
+  method('ext_getRawTransactionReceiptByHash', {
     summary: 'Returns an encoded receipt; null if the transaction is not mined.',
     params: [param('hash', hashOfTransaction)],
     result: nullable(data),
@@ -35,8 +33,7 @@ export const extMethods: Methods = [
       return place && encodedReceipts(place.record)[place.index]
     },
   }),
-  method({
-    name: 'ext_getTransactionReceiptNodesByHash',
+  method('ext_getTransactionReceiptNodesByHash', {
     summary: 'Returns the trie nodes from a receipt to the receipts root; null if unknown.',
     params: [param('blockHash', blockHash), param('transactionHash', hashOfTransaction)],
     result: nullable(list(data)),
@@ -49,8 +46,7 @@ export const extMethods: Methods = [
       return record === undefined ? null : receiptNodes(record, transactionHash)
     },
   }),
-  ...byHashAndNumber({
-    names: ['ext_getRawBlockHeaderByHash', 'ext_getRawBlockHeaderByNumber'],
+  ...byHashAndNumber('ext_getRawBlockHeaderByHash', 'ext_getRawBlockHeaderByNumber', {
     summary: 'Returns a header as RLP; null if unknown.',
     params: [param('block', blockReference)],
     result: nullable(data),

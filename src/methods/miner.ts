@@ -28,35 +28,30 @@ const extraDataText: Decoder<Uint8Array> = {
 }
 
 export const minerMethods: Methods = [
-  trueCommand({
-    name: 'miner_start',
+  trueCommand('miner_start', {
     summary: 'Resumes instant or interval mining; {threads} has no effect.',
     params: [optional('threads', quantity)],
     ...resuming,
   }),
-  trueCommand({
-    name: 'miner_stop',
+  trueCommand('miner_stop', {
     summary: 'Stops instant and interval mining.',
     ...stopping,
   }),
-  trueCommand({
-    name: 'miner_setEtherbase',
+  trueCommand('miner_setEtherbase', {
     summary: 'Sets the address that gets the fees of later blocks.',
     params: [param('account', address)],
     example: { params: [STRANGER], result: true },
     describe: ([account]) => `coinbase ${account}`,
     handle: ({ chain }, coinbase) => change(chain, { coinbase }),
   }),
-  trueCommand({
-    name: 'miner_setExtra',
+  trueCommand('miner_setExtra', {
     summary: 'Sets the extraData of later blocks: at most 32 bytes, as 0x hex or text.',
     params: [param('extraData', extraDataText)],
     example: { params: ['0xd34db33f'], result: true },
     describe: ([extraData]) => `extra data ${hexFromBytes(extraData)}`,
     handle: ({ chain }, extraData) => change(chain, { extraData }),
   }),
-  trueCommand({
-    name: 'miner_setGasPrice',
+  trueCommand('miner_setGasPrice', {
     summary: "Sets the pool's lowest gas price and the default of sends, in wei.",
     params: [param('price', quantity)],
     example: { params: ['0x3b9aca00'], result: true },

@@ -74,16 +74,14 @@ const imported: Encoder<Imported> = shape<Imported>('import', {
 })
 
 export const mnrMethods: Methods = [
-  method({
-    name: 'mnr_getWork',
+  method('mnr_getWork', {
     summary:
       "Returns work for merged mining: the hash for a parent block's coinbase, and the target.",
     result: work,
     effects: 'node',
     handle: ({ caller, getWork }) => getWork.mergedWork(caller),
   }),
-  method({
-    name: 'mnr_submitParentChainBlock',
+  method('mnr_submitParentChainBlock', {
     summary: 'Mines the block that the coinbase of a parent block commits to.',
     params: [param('block', bytes)],
     result: imported,
@@ -91,8 +89,7 @@ export const mnrMethods: Methods = [
     effects: 'chain',
     handle: ({ getWork }, block) => getWork.submitMerged(proofOfBlock(decodeParentBlock(block))),
   }),
-  method({
-    name: 'mnr_submitParentChainBlockTransactions',
+  method('mnr_submitParentChainBlockTransactions', {
     summary: 'Mines like mnr_submitParentChainBlock, from all transaction ids.',
     params: [
       param('blockHash', parentHash),
@@ -115,8 +112,7 @@ export const mnrMethods: Methods = [
       )
     },
   }),
-  method({
-    name: 'mnr_submitParentChainBlockPartialMerkle',
+  method('mnr_submitParentChainBlockPartialMerkle', {
     summary: "Mines like mnr_submitParentChainBlock, from the coinbase's Merkle path.",
     params: [
       param('blockHash', parentHash),

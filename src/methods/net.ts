@@ -6,30 +6,26 @@ import { type Methods, method } from './common/context.ts'
 import { quantityResult } from './wire/encodeobject.ts'
 
 export const netMethods: Methods = [
-  method({
-    name: 'net_version',
+  method('net_version', {
     aliases: ['eth_networkId'],
     summary: 'Returns the network id, in decimal.',
     result: text,
     example: { params: [], result: '33' },
     handle: ({ chain }) => chain.state.config.networkId.toString(),
   }),
-  method({
-    name: 'net_listening',
+  method('net_listening', {
     summary: 'Returns whether the node listens and accepts links from peers.',
     result: boolean,
     example: { params: [], result: true },
     handle: ({ listening, peers }) => listening && peers.takesLinks,
   }),
-  method({
-    name: 'net_peerCount',
+  method('net_peerCount', {
     summary: 'Returns the number of connected peers.',
     result: quantityResult,
     example: { params: [], result: '0x0' },
     handle: ({ peers }) => BigInt(peers.now?.list().length ?? 0),
   }),
-  method({
-    name: 'net_peerList',
+  method('net_peerList', {
     summary: 'Returns the connected peers, each as `<short_id> | <host>/<ip>:<port>`.',
     result: list(text),
     example: { params: [], result: [] },

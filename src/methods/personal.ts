@@ -69,14 +69,12 @@ const unlockDuration: Decoder<number> = {
 }
 
 export const personalMethods: Methods = [
-  method({
-    name: 'personal_listAccounts',
+  method('personal_listAccounts', {
     summary: 'Returns the addresses that this node has keys for, locked ones included.',
     result: list(address, 'account'),
     handle: ({ chain }) => addresses(chain.state.accounts),
   }),
-  method({
-    name: 'personal_newAccount',
+  method('personal_newAccount', {
     summary: 'Creates an account encrypted with the passphrase; unlocked for 30 minutes.',
     params: [secret(param('passphrase', text))],
     result: address,
@@ -87,8 +85,7 @@ export const personalMethods: Methods = [
         importKey(book, encryption.random(32), passphrase, until, encryption),
       ),
   }),
-  method({
-    name: 'personal_newAccountWithSeed',
+  method('personal_newAccountWithSeed', {
     summary: 'Creates the account whose key is the Keccak-256 of the seed; unlocked.',
     params: [secret(param('seed', text))],
     result: address,
@@ -96,8 +93,7 @@ export const personalMethods: Methods = [
     effects: 'chain',
     handle: ({ chain }, seed) => adopt(chain, (book) => newAccountWithSeed(book, seed)),
   }),
-  method({
-    name: 'personal_importRawKey',
+  method('personal_importRawKey', {
     summary: 'Adds a private key, encrypted with the passphrase; unlocked for 30 minutes.',
     params: [secret(param('key', privateKey)), secret(param('passphrase', text))],
     result: address,
@@ -108,8 +104,7 @@ export const personalMethods: Methods = [
         importKey(book, key, passphrase, until, encryption),
       ),
   }),
-  method({
-    name: 'personal_dumpRawKey',
+  method('personal_dumpRawKey', {
     summary: 'Returns the private key of an unlocked account.',
     params: [param('address', address)],
     result: data,
@@ -121,8 +116,7 @@ export const personalMethods: Methods = [
     handle: ({ chain }, account) =>
       requireKey(chain.state.accounts, account, chain.environment.now()),
   }),
-  method({
-    name: 'personal_lockAccount',
+  method('personal_lockAccount', {
     summary: 'Locks an account; false if it is locked or unknown.',
     params: [param('address', address)],
     result: boolean,
@@ -134,8 +128,7 @@ export const personalMethods: Methods = [
         exchanged(state, lock(state.accounts, account, chain.environment.now())),
       ),
   }),
-  method({
-    name: 'personal_unlockAccount',
+  method('personal_unlockAccount', {
     summary: 'Unlocks an account for seconds (0x hex: milliseconds); default 30 min, 0 for good.',
     params: [
       param('address', address),
@@ -155,8 +148,7 @@ export const personalMethods: Methods = [
         return exchanged(state, book)
       }),
   }),
-  method({
-    name: 'personal_sendTransaction',
+  method('personal_sendTransaction', {
     aliases: ['personal_signAndSendTransaction'],
     summary: 'Signs with the passphrase and sends a transaction, even of a locked account.',
     params: [param('transaction', transactionRequest), secret(param('passphrase', text))],
@@ -166,16 +158,14 @@ export const personalMethods: Methods = [
     handle: ({ chain, caller }, request, passphrase) =>
       sendWithPassphrase(chain, request, passphrase, caller),
   }),
-  method({
-    name: 'personal_signTransaction',
+  method('personal_signTransaction', {
     summary: 'Fills in and signs a transaction with a passphrase; returns it without sending it.',
     params: [param('transaction', transactionRequest), secret(param('passphrase', text))],
     result: data,
     example: { params: [{ from: ACCOUNT, to: ACCOUNT, gas: '0x5208', nonce: '0x0' }, ''] },
     handle: ({ chain }, request, passphrase) => signRequest(chain, request, passphrase),
   }),
-  method({
-    name: 'personal_sign',
+  method('personal_sign', {
     summary: 'Signs like eth_sign, the message first; with a passphrase also for a locked account.',
     params: [
       param('message', data),
@@ -192,8 +182,7 @@ export const personalMethods: Methods = [
       return signMessage(chain, key, message)
     },
   }),
-  method({
-    name: 'personal_ecRecover',
+  method('personal_ecRecover', {
     summary: 'Returns the address that signed a message with eth_sign or personal_sign.',
     params: [param('message', data), param('signature', data)],
     result: address,

@@ -13,14 +13,12 @@ const document: Encoder<Json> = asJson('OpenRPC document', {
 })
 
 export const rpcMethods: Methods = [
-  method({
-    name: 'rpc_modules',
+  method('rpc_modules', {
     summary: 'Returns the enabled modules and their versions.',
     result: mapOf('modules', text),
     handle: ({ registry }) => new Map(modulesOf(registry).map((name) => [name, '1.0'])),
   }),
-  method({
-    name: 'rpc.discover',
+  method('rpc.discover', {
     aliases: ['rpc_discover'],
     summary: 'Returns the OpenRPC document of all methods.',
     result: document,

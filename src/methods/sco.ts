@@ -42,21 +42,18 @@ const summaryShape: Encoder<All> = shape<All>('reputation summary', {
 })
 
 export const scoMethods: Methods = [
-  method({
-    name: 'sco_peerList',
+  method('sco_peerList', {
     summary: 'Returns the peer scores, by node and by address.',
     result: list(reputationShape),
     example: { params: [], result: [] },
     handle: ({ peers }) => peers.now?.reputations() ?? [],
   }),
-  method({
-    name: 'sco_reputationSummary',
+  method('sco_reputationSummary', {
     summary: 'Returns the sums over sco_peerList.',
     result: summaryShape,
     handle: ({ peers }) => peers.now?.reputations() ?? [],
   }),
-  nullCommand({
-    name: 'sco_banAddress',
+  nullCommand('sco_banAddress', {
     summary: 'Bans an address or address range: ends its links and refuses new ones.',
     params: [param('address', text)],
     example: { params: ['10.0.0.0/8'], result: null },
@@ -64,8 +61,7 @@ export const scoMethods: Methods = [
     describe: ([address]) => `banned ${address}`,
     handle: async ({ peers }, address) => (await peers.load()).ban(address),
   }),
-  nullCommand({
-    name: 'sco_unbanAddress',
+  nullCommand('sco_unbanAddress', {
     summary: 'Ends a ban of sco_banAddress; null also if there is none.',
     params: [param('address', text)],
     example: { params: ['10.0.0.0/8'], result: null },
@@ -73,15 +69,13 @@ export const scoMethods: Methods = [
     describe: ([address]) => `no longer banned ${address}`,
     handle: async ({ peers }, address) => (await peers.load()).unban(address),
   }),
-  method({
-    name: 'sco_bannedAddresses',
+  method('sco_bannedAddresses', {
     summary: 'Returns the bans of sco_banAddress: addresses first, then ranges.',
     result: list(text),
     example: { params: [], result: [] },
     handle: ({ peers }) => peers.now?.banned() ?? [],
   }),
-  method({
-    name: 'sco_clearPeerScoring',
+  method('sco_clearPeerScoring', {
     summary: "Clears a peer's score and ban, by node id or address; returns all scores.",
     params: [param('peer', text)],
     result: list(reputationShape),

@@ -89,8 +89,7 @@ const blobsBundle: Encoder<BuiltBlock['sidecars']> = shape<BuiltBlock['sidecars'
 })
 
 export const testingMethods: Methods = [
-  method({
-    name: 'testing_buildBlockV1',
+  method('testing_buildBlockV1', {
     summary: 'Builds a block on a parent from given or pooled transactions, without adding it.',
     params: [
       param('parentBlockHash', hashOfBlock),

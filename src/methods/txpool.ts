@@ -20,8 +20,7 @@ interface PoolContent {
 }
 
 export const txpoolMethods: Methods = [
-  method({
-    name: 'txpool_status',
+  method('txpool_status', {
     summary: 'Returns the number of executable transactions, and of those behind a nonce gap.',
     result: shape<PoolContent>('pool status', {
       pending: field(quantityResult, ({ pending }) => BigInt(pending.length)),
@@ -30,15 +29,13 @@ export const txpoolMethods: Methods = [
     example: { params: [], result: { pending: '0x0', queued: '0x0' } },
     handle: contentOf,
   }),
-  method({
-    name: 'txpool_content',
+  method('txpool_content', {
     summary: 'Returns all transactions of the pool, by sender and nonce.',
     result: bySenderAndNonce(poolEntryShape, (transaction) => transaction),
     example: { params: [], result: { pending: {}, queued: {} } },
     handle: contentOf,
   }),
-  method({
-    name: 'txpool_contentFrom',
+  method('txpool_contentFrom', {
     summary: "Returns the pool's transactions of one sender, by nonce.",
     params: [param('sender', address)],
     result: byNonce(poolEntryShape),
@@ -52,8 +49,7 @@ export const txpoolMethods: Methods = [
       return { pending: pending.filter(isFrom), queued: queued.filter(isFrom), nameOf }
     },
   }),
-  method({
-    name: 'txpool_inspect',
+  method('txpool_inspect', {
     summary: 'Returns the transactions of the pool as text, by sender and nonce.',
     result: bySenderAndNonce(text, lineOf),
     example: { params: [], result: { pending: {}, queued: {} } },

@@ -7,14 +7,12 @@ import { type Methods, method } from './common/context.ts'
 import { clientVersionOf } from './common/version.ts'
 
 export const web3Methods: Methods = [
-  method({
-    name: 'web3_clientVersion',
+  method('web3_clientVersion', {
     summary: 'Returns name and version of this program, the system and the runtime.',
     result: text,
     handle: clientVersionOf,
   }),
-  method({
-    name: 'web3_sha3',
+  method('web3_sha3', {
     summary: 'Returns the Keccak-256 of the data (not standard SHA3-256).',
     params: [param('data', data)],
     result: hash,

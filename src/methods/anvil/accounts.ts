@@ -77,8 +77,7 @@ const deal: Decoder<Deal> = refined(
 )
 
 export const anvilAccountMethods: Methods = [
-  command({
-    name: 'anvil_addBalance',
+  command('anvil_addBalance', {
     aliases: ['hardhat_addBalance', 'tenderly_addBalance'],
     summary: 'Adds wei to the balance of one account or of several.',
     params: [param('account', oneOrMore(address)), param('amount', quantity)],
@@ -91,8 +90,7 @@ export const anvilAccountMethods: Methods = [
         return { ...account, balance }
       }),
   }),
-  command({
-    name: 'anvil_autoImpersonateAccount',
+  command('anvil_autoImpersonateAccount', {
     aliases: ['hardhat_autoImpersonateAccount'],
     summary: 'Turns on or off sending from any account without its key.',
     params: [param('enabled', boolean)],
@@ -103,8 +101,7 @@ export const anvilAccountMethods: Methods = [
         changeAccounts(state, { ...state.accounts, autoImpersonate: enabled }),
       ),
   }),
-  command({
-    name: 'anvil_impersonateSignature',
+  command('anvil_impersonateSignature', {
     aliases: ['hardhat_impersonateSignature'],
     summary: 'Makes ecrecover return this account for the signature.',
     params: [param('signature', signatureOrPair), optional('account', address)],
@@ -122,8 +119,7 @@ export const anvilAccountMethods: Methods = [
       )
     },
   }),
-  command({
-    name: 'anvil_dealERC20',
+  command('anvil_dealERC20', {
     aliases: [
       'hardhat_dealERC20',
       'anvil_dealErc20',
@@ -137,8 +133,7 @@ export const anvilAccountMethods: Methods = [
     describe: ([holder, token, amount]) => `${holder} has ${number(amount)} of token ${token}`,
     handle: ({ chain }, holder, token, amount) => setTokenBalance(chain, token, holder, amount),
   }),
-  command({
-    name: 'anvil_setERC20Allowance',
+  command('anvil_setERC20Allowance', {
     aliases: ['hardhat_setERC20Allowance', 'anvil_setErc20Allowance', 'hardhat_setErc20Allowance'],
     summary: "Sets how much of an owner's ERC-20 tokens a spender may transfer.",
     params: [
@@ -154,8 +149,7 @@ export const anvilAccountMethods: Methods = [
       setTokenAllowance(chain, token, { owner, spender }, amount),
   }),
   /** As in tevm (packages/actions, anvilDealProcedure). */
-  command({
-    name: 'anvil_deal',
+  command('anvil_deal', {
     aliases: ['hardhat_deal'],
     summary: 'Sets the balance of {account} to {amount} of {erc20}, or of wei without it.',
     params: [param('deal', deal)],

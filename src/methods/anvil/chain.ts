@@ -42,8 +42,7 @@ const environmentShape: Encoder<MethodContext> = shape<MethodContext>('environme
 })
 
 export const anvilChainMethods: Methods = [
-  method({
-    name: 'anvil_nodeInfo',
+  method('anvil_nodeInfo', {
     aliases: ['hardhat_nodeInfo'],
     summary: 'Returns the head, the rules of the next block, and the order of transactions.',
     result: shape<MethodContext>('node info', {
@@ -63,20 +62,17 @@ export const anvilChainMethods: Methods = [
     }),
     handle: (context) => context,
   }),
-  method({
-    name: 'anvil_getGenesisTime',
+  method('anvil_getGenesisTime', {
     summary: 'Returns the timestamp of block 0, in seconds since 1970, as a JSON number.',
     result: plainInteger,
     handle: ({ chain }) => blockByNumber(chain.state.tree, 0n)!.block.header.timestamp,
   }),
-  method({
-    name: 'anvil_getLastBlockWallTime',
+  method('anvil_getLastBlockWallTime', {
     summary: 'Returns the system time at which the last block was made, in milliseconds.',
     result: plainInteger,
     handle: ({ chain }) => BigInt(chain.headMadeAt),
   }),
-  command({
-    name: 'anvil_setChainId',
+  command('anvil_setChainId', {
     aliases: ['hardhat_setChainId'],
     summary: 'Sets the chain id for new transactions; a revert restores the old one.',
     params: [param('chainId', quantity)],
@@ -92,8 +88,7 @@ export const anvilChainMethods: Methods = [
       }))
     },
   }),
-  method({
-    name: 'anvil_dumpState',
+  method('anvil_dumpState', {
     aliases: ['hardhat_dumpState'],
     summary: 'Dumps the chain as gzipped JSON; {historical} adds the state of each block.',
     params: [optional('historical', boolean, false)],
@@ -101,8 +96,7 @@ export const anvilChainMethods: Methods = [
     handle: async ({ chain, caller }, historical) =>
       hexText(await dumpState(chain, historical, caller)),
   }),
-  trueCommand({
-    name: 'anvil_loadState',
+  trueCommand('anvil_loadState', {
     aliases: ['hardhat_loadState'],
     summary: 'Loads a dump of anvil_dumpState; one without blocks only sets accounts.',
     params: [param('state', data)],
@@ -114,8 +108,7 @@ export const anvilChainMethods: Methods = [
       await chain.update((state) => loadState(state, source, chain.environment.now()))
     },
   }),
-  command({
-    name: 'anvil_setRpcUrl',
+  command('anvil_setRpcUrl', {
     aliases: ['hardhat_setRpcUrl'],
     summary: 'Switches a fork to another RPC URL, which must have the forked block.',
     params: [secret(param('url', text))],

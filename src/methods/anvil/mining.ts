@@ -22,16 +22,14 @@ const MAX_DETAILED = 1_000n
 const placedItem = pair('[transaction, index of a new block]', item, quantityNumber)
 
 export const anvilMiningMethods: Methods = [
-  command({
-    name: 'anvil_mine',
+  command('anvil_mine', {
     summary: 'Mines 1 block or more; every timestamp is {interval} seconds after the one before.',
     params: [optional('blocks', quantity, 1n), optional('interval', quantity)],
     example: { params: ['0x3e8', '0x3c'], result: null },
     handle: ({ chain, caller }, blocks, interval) =>
       mineBlocks(chain, { blocks, interval, isFirstSpaced: true }, caller),
   }),
-  method({
-    name: 'anvil_mine_detailed',
+  method('anvil_mine_detailed', {
     aliases: ['evm_mine_detailed', 'anvil_mineDetailed', 'hardhat_mineDetailed'],
     summary: 'Mines like evm_mine; returns the blocks with outputs and revert reasons.',
     params: [optional('order', mineParameters, ONE_BLOCK)],
@@ -47,8 +45,7 @@ export const anvilMiningMethods: Methods = [
       return [...mined].map((record) => ({ record, upstream }))
     },
   }),
-  method({
-    name: 'anvil_getIntervalMining',
+  method('anvil_getIntervalMining', {
     aliases: ['hardhat_getIntervalMining'],
     summary: 'Returns the seconds between blocks of interval mining; null if it is off.',
     result: nullable(asJson<number>('number', { type: 'number' })),
@@ -58,8 +55,7 @@ export const anvilMiningMethods: Methods = [
       return mode.kind === 'interval' ? mode.intervalMs / 1000 : null
     },
   }),
-  command({
-    name: 'anvil_setBlockTimestampInterval',
+  command('anvil_setBlockTimestampInterval', {
     aliases: ['hardhat_setBlockTimestampInterval'],
     summary: 'Sets the seconds between block timestamps, whatever the clock says.',
     params: [param('seconds', quantity)],
@@ -67,8 +63,7 @@ export const anvilMiningMethods: Methods = [
     describe: ([seconds]) => `blocks ${number(seconds)} s apart`,
     handle: ({ chain }, seconds) => chain.update((state) => setBlockInterval(state, seconds)),
   }),
-  method({
-    name: 'anvil_removeBlockTimestampInterval',
+  method('anvil_removeBlockTimestampInterval', {
     aliases: ['hardhat_removeBlockTimestampInterval'],
     summary: 'Ends anvil_setBlockTimestampInterval; false if none was set.',
     result: boolean,
@@ -82,8 +77,7 @@ export const anvilMiningMethods: Methods = [
       }),
   }),
   /** Anvil's clients accept only a JSON number. */
-  method({
-    name: 'anvil_increaseTime',
+  method('anvil_increaseTime', {
     summary: 'Moves the clock ahead like evm_increaseTime, but returns a JSON number.',
     params: [param('seconds', quantity)],
     result: plainInteger,
@@ -91,8 +85,7 @@ export const anvilMiningMethods: Methods = [
     effects: 'chain',
     handle: ({ chain }, seconds) => increasedTime(chain, seconds),
   }),
-  nullCommand({
-    name: 'anvil_reorg',
+  nullCommand('anvil_reorg', {
     summary: 'Replaces the last {depth} blocks by as many with only the given transactions.',
     params: [param('depth', quantity), optional('transactions', list(placedItem), [])],
     example: { params: ['0x1', []] },
@@ -110,8 +103,7 @@ export const anvilMiningMethods: Methods = [
       await run(chain, { depth, blocks: filled, requeue: false }, caller)
     },
   }),
-  nullCommand({
-    name: 'anvil_rollback',
+  nullCommand('anvil_rollback', {
     summary: 'Removes the last block, or several, with their transactions.',
     params: [optional('depth', quantity, 1n)],
     example: { params: ['0x1'] },

@@ -10,8 +10,7 @@ import { ACCOUNT } from '../common/examples.ts'
 const UNKNOWN = `0x01${'ab'.repeat(31)}`
 
 export const anvilPoolMethods: Methods = [
-  method({
-    name: 'anvil_dropTransaction',
+  method('anvil_dropTransaction', {
     summary: 'Removes a transaction from the pool; returns its hash, or null if unknown.',
     params: [param('hash', hashOfTransaction)],
     result: nullable(hash),
@@ -22,15 +21,13 @@ export const anvilPoolMethods: Methods = [
     handle: async ({ chain }, wanted) =>
       (await chain.update((state) => dropTransaction(state, wanted))) ? wanted : null,
   }),
-  command({
-    name: 'anvil_dropAllTransactions',
+  command('anvil_dropAllTransactions', {
     aliases: ['hardhat_dropAllTransactions', 'debug_clearTxpool'],
     summary: 'Removes all transactions from the pool.',
     describe: () => 'dropped all that waited',
     handle: ({ chain }) => chain.update((state) => dropTransactions(state)),
   }),
-  command({
-    name: 'anvil_removePoolTransactions',
+  command('anvil_removePoolTransactions', {
     aliases: ['hardhat_removePoolTransactions'],
     summary: 'Removes all transactions of a sender from the pool.',
     params: [param('sender', address)],
@@ -38,16 +35,14 @@ export const anvilPoolMethods: Methods = [
     describe: ([sender]) => `dropped what waited of ${sender}`,
     handle: ({ chain }, sender) => chain.update((state) => dropTransactions(state, sender)),
   }),
-  method({
-    name: 'anvil_getBlobByHash',
+  method('anvil_getBlobByHash', {
     summary: 'Returns a blob by its versioned hash, among the 512 last sent; null if unknown.',
     params: [param('versionedHash', hash)],
     result: nullable(data),
     example: { params: [UNKNOWN], result: null },
     handle: ({ chain }, versionedHash) => blobByHash(chain.state, versionedHash) ?? null,
   }),
-  method({
-    name: 'anvil_getBlobsByTransactionHash',
+  method('anvil_getBlobsByTransactionHash', {
     summary: 'Returns the blobs of a mined or pending transaction; null if it has none.',
     params: [param('hash', hashOfTransaction)],
     result: nullable(list(data)),

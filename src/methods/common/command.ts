@@ -8,23 +8,24 @@ import { changeAccounts, changeSettings } from '../../node/commands/settings.ts'
 import { increaseTime } from '../../node/commands/time.ts'
 import type { ChainState, Settings } from '../../node/ledger/chainstate.ts'
 import type { Change } from '../../node/ledger/change.ts'
-import type { Declaration, Method, Param, Values } from '../../rpc/method.ts'
+import type { Method, Param, Values } from '../../rpc/method.ts'
 import { boolean, nothing } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
 import type { Account } from '../../state/world.ts'
 import { ack } from '../compat/profile.ts'
-import { type MethodContext, type Methods, method } from './context.ts'
+import { type Declared, type MethodContext, type Methods, method } from './context.ts'
 
 /**
  * As a declaration; `effects` defaults to `chain`, the example to a call without parameters, and the handler's result is
  * discarded.
  */
 type Command<P extends readonly Param<unknown>[]> = Omit<
-  Declaration<MethodContext, P, unknown>,
+  Declared<P, unknown>,
   'result' | 'handle'
 > & { readonly handle: (context: MethodContext, ...values: Values<P>) => MaybePromise<unknown> }
 
 type MakeCommand = <const P extends readonly Param<unknown>[] = readonly []>(
+  name: string,
   command: Command<P>,
 ) => Method<MethodContext>
 
@@ -33,8 +34,8 @@ function returning<R extends true | null>(
   usual: R,
   resultIn: (context: MethodContext) => R = () => usual,
 ): MakeCommand {
-  return (command) =>
-    method({
+  return (name, command) =>
+    method(name, {
       effects: 'chain',
       example: { params: [], result: usual },
       ...command,
@@ -57,7 +58,7 @@ export const nullCommand: MakeCommand = returning(nothing, null)
 export function unsupported(reason: string, ...names: readonly string[]): Methods {
   const declared = { result: nothing, handle: () => null }
   return names.map((name) => ({
-    ...method({ ...declared, name, summary: `Not supported: ${reason}.` }),
+    ...method(name, { ...declared, summary: `Not supported: ${reason}.` }),
     unsupported: reason,
   }))
 }

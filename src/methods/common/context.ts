@@ -114,8 +114,15 @@ export function onRunOf({
 
 export type Methods = readonly Method<MethodContext>[]
 
+/** A declaration without the name, which stands before it. */
+export type Declared<P extends readonly Param<unknown>[], R> = Omit<
+  Declaration<MethodContext, P, R>,
+  'name'
+>
+
 export function method<const P extends readonly Param<unknown>[] = readonly [], R = unknown>(
-  declaration: Declaration<MethodContext, P, R>,
+  name: string,
+  declared: Declared<P, R>,
 ): Method<MethodContext> {
-  return defineMethod(declaration)
+  return defineMethod({ name, ...declared })
 }

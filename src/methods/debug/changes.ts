@@ -20,8 +20,7 @@ import { UNKNOWN } from '../common/examples.ts'
 import { blockHash, blockReference } from '../wire/decodeblock.ts'
 
 export const debugChangesMethods: Methods = [
-  method({
-    name: 'debug_getModifiedAccountsByNumber',
+  method('debug_getModifiedAccountsByNumber', {
     summary: 'Returns the accounts that one block or a range changed, by block number.',
     params: [param('block', blockReference), optional('end', blockReference)],
     result: list(address),
@@ -29,8 +28,7 @@ export const debugChangesMethods: Methods = [
     onFork: 'modifiedAccounts',
     handle: modified,
   }),
-  method({
-    name: 'debug_getModifiedAccountsByHash',
+  method('debug_getModifiedAccountsByHash', {
     summary: 'Returns the accounts that one block or a range changed, by block hash.',
     params: [param('hash', blockHash), optional('end', blockHash)],
     result: list(address),
@@ -38,8 +36,7 @@ export const debugChangesMethods: Methods = [
     onFork: 'modifiedAccounts',
     handle: modified,
   }),
-  method({
-    name: 'debug_intermediateRoots',
+  method('debug_intermediateRoots', {
     summary: 'Returns the state root after each transaction of a block.',
     params: [param('hash', blockHash)],
     result: list(hash),

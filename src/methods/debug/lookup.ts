@@ -63,8 +63,7 @@ const badBlock: Encoder<never> = asJson('bad block', {
 })
 
 export const debugLookupMethods: Methods = [
-  method({
-    name: 'debug_codeByHash',
+  method('debug_codeByHash', {
     summary: 'Returns code by its Keccak-256, if an account has it after a block; otherwise null.',
     params: [param('hash', hash), optional('block', blockReference, latest)],
     result: nullable(data),
@@ -73,24 +72,21 @@ export const debugLookupMethods: Methods = [
     handle: async ({ chain, caller }, codeHash, block) =>
       codeIn((await stateAt(chain, block, caller)).world, codeHash),
   }),
-  method({
-    name: 'debug_dbGet',
+  method('debug_dbGet', {
     summary: "Returns code by geth's database key: 0x63 and the code hash.",
     params: [param('key', codeKey)],
     result: nullable(data),
     example: { params: [`0x63${'ab'.repeat(32)}`], result: null },
     handle: ({ chain }, codeHash) => codeIn(newestWorld(chain), codeHash),
   }),
-  method({
-    name: 'debug_preimage',
+  method('debug_preimage', {
     summary: 'Returns the address or storage slot whose Keccak-256 is a key of the newest state.',
     params: [param('hash', hash)],
     result: data,
     example: { params: [UNKNOWN] },
     handle: ({ chain }, wanted) => preimageIn(newestWorld(chain), wanted),
   }),
-  method({
-    name: 'debug_accountInfoAt',
+  method('debug_accountInfoAt', {
     summary: 'Returns an account after the transaction at an index of a block; null if none.',
     params: [
       param('block', blockReference),
@@ -107,30 +103,26 @@ export const debugLookupMethods: Methods = [
       return accountAt(outcome.world, account) ?? emptyAccount(account)
     },
   }),
-  method({
-    name: 'debug_getBadBlocks',
+  method('debug_getBadBlocks', {
     summary: 'Returns rejected blocks: always an empty list.',
     result: list(badBlock),
     example: { params: [], result: [] },
     handle: () => [],
   }),
-  nullCommand({
-    name: 'debug_freeOSMemory',
+  nullCommand('debug_freeOSMemory', {
     summary: 'Runs the garbage collector; all requests wait for it.',
     effects: 'node',
     handle: () => {
       collectGarbage()
     },
   }),
-  method({
-    name: 'debug_wireProtocolQueueSize',
+  method('debug_wireProtocolQueueSize', {
     summary: 'Returns how many peer messages wait to be sent or handled.',
     result: quantityResult,
     example: { params: [], result: '0x0' },
     handle: ({ peers }) => BigInt(peers.now?.queueSize() ?? 0),
   }),
-  nullCommand({
-    name: 'debug_setHead',
+  nullCommand('debug_setHead', {
     summary: 'Removes all blocks after a number, as a reorg does, with their transactions.',
     params: [param('number', quantity)],
     example: { params: ['0x0'], result: null },

@@ -32,8 +32,7 @@ const witness = shape<Witness>('execution witness', {
 })
 
 export const debugRawMethods: Methods = [
-  method({
-    name: 'debug_getRawBlock',
+  method('debug_getRawBlock', {
     summary: 'Returns a block as RLP: header, transactions, uncles, withdrawals.',
     params: [optional('block', blockReference, latest)],
     result: data,
@@ -42,8 +41,7 @@ export const debugRawMethods: Methods = [
     handle: async ({ chain, caller }, block) =>
       encodeBlock((await recordAt(chain, block, caller)).block),
   }),
-  method({
-    name: 'debug_getRawHeader',
+  method('debug_getRawHeader', {
     summary: 'Returns a header as RLP; its Keccak-256 is the block hash.',
     params: [optional('block', blockReference, latest)],
     result: data,
@@ -52,8 +50,7 @@ export const debugRawMethods: Methods = [
     handle: async ({ chain, caller }, block) =>
       encodeHeader((await recordAt(chain, block, caller)).block.header),
   }),
-  method({
-    name: 'debug_getRawReceipts',
+  method('debug_getRawReceipts', {
     summary: 'Returns the encoded receipts of a block.',
     params: [optional('block', blockReference, latest)],
     result: list(data, 'receipt'),
@@ -62,8 +59,7 @@ export const debugRawMethods: Methods = [
     handle: async ({ chain, caller }, block) =>
       encodedReceipts(await recordAt(chain, block, caller)),
   }),
-  method({
-    name: 'debug_getRawTransactions',
+  method('debug_getRawTransactions', {
     summary: 'Returns the encoded transactions of a block.',
     params: [optional('block', blockReference, latest)],
     result: list(data, 'transaction'),
@@ -72,8 +68,7 @@ export const debugRawMethods: Methods = [
     handle: async ({ chain, caller }, block) =>
       (await recordAt(chain, block, caller)).block.transactions.map(({ raw }) => raw),
   }),
-  method({
-    name: 'debug_getRawBlockAccessList',
+  method('debug_getRawBlockAccessList', {
     aliases: ['debug_getBlockAccessList'],
     summary: 'Returns the access list of a block as RLP (EIP-7928).',
     params: [optional('block', blockReference, latest)],
@@ -85,8 +80,7 @@ export const debugRawMethods: Methods = [
       return encodeAccessList(await accessListOfBlock(chain, record, caller))
     },
   }),
-  method({
-    name: 'debug_executionWitness',
+  method('debug_executionWitness', {
     summary: 'Returns the trie nodes, codes and headers that a block needs to run statelessly.',
     params: [param('block', blockReference)],
     result: witness,

@@ -85,8 +85,7 @@ const storagePage: Encoder<StoragePage> = shape<StoragePage>('storage', {
 })
 
 export const debugStateMethods: Methods = [
-  method({
-    name: 'debug_accountRange',
+  method('debug_accountRange', {
     summary: 'Returns up to 256 accounts after a block by hash; {next} starts the next page.',
     params: [
       param('block', blockReference),
@@ -105,8 +104,7 @@ export const debugStateMethods: Methods = [
       return pageOf(world, first, maxResults, !withoutCode, !withoutStorage)
     },
   }),
-  method({
-    name: 'debug_dumpBlock',
+  method('debug_dumpBlock', {
     summary: 'Returns the first 256 accounts after a block, with code and storage.',
     params: [param('block', blockReference)],
     result: accountPage,
@@ -121,8 +119,7 @@ export const debugStateMethods: Methods = [
         true,
       ),
   }),
-  method({
-    name: 'debug_storageRangeAt',
+  method('debug_storageRangeAt', {
     summary: 'Returns slots before the transaction at an index; {nextKey} starts the next page.',
     params: [
       param('block', blockReference),

@@ -114,8 +114,7 @@ function structLogOptions(given: Known): Parameters<typeof structLogRecorder>[0]
 }
 
 export const debugTraceMethods: Methods = [
-  method({
-    name: 'debug_traceTransaction',
+  method('debug_traceTransaction', {
     summary: 'Replays a mined transaction; returns struct logs, or the result of {tracer}.',
     params: [param('hash', hashOfTransaction), optional('options', traceOptions, DEFAULT_TRACE)],
     result: transactionTrace,
@@ -124,8 +123,7 @@ export const debugTraceMethods: Methods = [
     handle: (context, transactionHash, recorder) =>
       recordTransaction(context, minedPlace(context.chain, transactionHash), recorder),
   }),
-  method({
-    name: 'debug_traceBlockByHash',
+  method('debug_traceBlockByHash', {
     summary: 'Traces all transactions of a block, by hash; returns a list of {txHash, result}.',
     params: [param('hash', blockHash), optional('options', traceOptions, DEFAULT_TRACE)],
     result: blockTraces,
@@ -133,8 +131,7 @@ export const debugTraceMethods: Methods = [
     onFork: 'replay',
     handle: traceBlock,
   }),
-  method({
-    name: 'debug_traceBlockByNumber',
+  method('debug_traceBlockByNumber', {
     summary: 'Traces all transactions of a block, by number; returns a list of {txHash, result}.',
     params: [param('block', blockReference), optional('options', traceOptions, DEFAULT_TRACE)],
     result: blockTraces,
@@ -142,8 +139,7 @@ export const debugTraceMethods: Methods = [
     onFork: 'replay',
     handle: traceBlock,
   }),
-  method({
-    name: 'debug_traceBlock',
+  method('debug_traceBlock', {
     summary: 'Traces all transactions of a known block, given as RLP.',
     params: [param('block', data), optional('options', traceOptions, DEFAULT_TRACE)],
     result: blockTraces,
@@ -152,8 +148,7 @@ export const debugTraceMethods: Methods = [
     handle: (context, encoded, recorder) =>
       traceBlock(context, byHash(decodeBlock(encoded).hash), recorder),
   }),
-  method({
-    name: 'debug_traceChain',
+  method('debug_traceChain', {
     summary: 'Traces the blocks after {start} up to {end}; returns {block, hash, traces} of each.',
     params: [
       param('start', blockReference),
@@ -165,8 +160,7 @@ export const debugTraceMethods: Methods = [
     onFork: 'chainTraces',
     handle: traceBlocks,
   }),
-  method({
-    name: 'debug_traceCall',
+  method('debug_traceCall', {
     summary: 'Traces a call, with {stateOverrides}, {blockOverrides} and {txIndex}.',
     params: [
       param('transaction', transactionRequest),

@@ -55,16 +55,14 @@ const order: Decoder<ChainOrder> = either(
 )
 
 export const chainsMethods: Methods = [
-  method({
-    name: 'devchain_chains',
+  method('devchain_chains', {
     summary: 'Lists the chains of the process, the default one first.',
     result: list(chainShape),
     example: { params: [] },
     describe: (_values, chains) => plural((chains as readonly unknown[]).length, 'chain'),
     handle: async ({ chains }) => chains.list(),
   }),
-  method({
-    name: 'devchain_newChain',
+  method('devchain_newChain', {
     summary:
       'Makes a chain of a {name}, {from} a chain or snapshot (after a {block}), or with {options}.',
     params: [optional('order', order, {})],
@@ -74,8 +72,7 @@ export const chainsMethods: Methods = [
     describe: (_values, chain) => `chain ${(chain as { path: string }).path} made`,
     handle: ({ chains }, given) => chains.create(given),
   }),
-  trueCommand({
-    name: 'devchain_dropChain',
+  trueCommand('devchain_dropChain', {
     summary: 'Drops the chain of a name or number, and ends its WebSockets.',
     params: [param('name', text)],
     example: { params: ['alice'] },

@@ -83,8 +83,7 @@ const tokenShape = shape<KnownToken>('token', {
 })
 
 export const contractMethods: Methods = [
-  method({
-    name: 'devchain_contract',
+  method('devchain_contract', {
     summary: 'Returns name, ABI and sources of the contract that an account runs; null if unknown.',
     params: [param('account', address)],
     result: nullable(contractShape),
@@ -95,8 +94,7 @@ export const contractMethods: Methods = [
       return (await contracts()).of(names.world, account)
     },
   }),
-  method({
-    name: 'devchain_storage',
+  method('devchain_storage', {
     summary: 'Returns the storage of an account by the names in its layout, then unnamed slots.',
     params: [param('account', address), optional('block', blockReference, latest)],
     result: list(slotShape),
@@ -109,8 +107,7 @@ export const contractMethods: Methods = [
       return (await contracts()).storage(chain.state, world, account)
     },
   }),
-  method({
-    name: 'devchain_directChanges',
+  method('devchain_directChanges', {
     summary: 'Returns what was set of an account without a transaction in the blocks up to one.',
     params: [
       param('account', address),
@@ -133,8 +130,7 @@ export const contractMethods: Methods = [
       return changes
     },
   }),
-  method({
-    name: 'devchain_tokens',
+  method('devchain_tokens', {
     summary: 'Returns symbol and decimals of those accounts that are tokens.',
     params: [param('accounts', list(address))],
     result: list(tokenShape),

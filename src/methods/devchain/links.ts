@@ -31,8 +31,7 @@ const order: Decoder<Order> = either(
 )
 
 export const linkMethods: Methods = [
-  method({
-    name: 'devchain_forkInfo',
+  method('devchain_forkInfo', {
     summary: 'Returns the forked network, its block and the requests sent; null if not a fork.',
     result: nullable(
       shape<Upstream>('fork', {
@@ -50,8 +49,7 @@ export const linkMethods: Methods = [
     example: { params: [], result: null },
     handle: ({ chain }) => chain.state.config.upstream ?? null,
   }),
-  method({
-    name: 'devchain_partition',
+  method('devchain_partition', {
     summary: 'Disconnects {peer}, or all peers without one; {on: false} reconnects.',
     params: [optional('order', order, { peer: undefined, on: true })],
     result: list(peerShape),
@@ -63,8 +61,7 @@ export const linkMethods: Methods = [
     },
     handle: async ({ peers }, { peer, on }) => (await peers.load()).partition(peer, on),
   }),
-  method({
-    name: 'devchain_unlink',
+  method('devchain_unlink', {
     summary: 'Disconnects all peers and refuses links until devchain_link; returns their number.',
     result: quantityResult,
     example: { params: [], result: '0x0' },
@@ -72,8 +69,7 @@ export const linkMethods: Methods = [
     describe: (_values, count) => `${plural(Number(count), 'link')} ended, none made or taken`,
     handle: async ({ peers }) => BigInt((await peers.load()).unlink()),
   }),
-  trueCommand({
-    name: 'devchain_link',
+  trueCommand('devchain_link', {
     summary: 'Allows links to peers again after devchain_unlink.',
     effects: 'node',
     describe: () => 'links made and taken again',

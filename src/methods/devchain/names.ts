@@ -57,8 +57,7 @@ const codeOrAccount: Decoder<Address | Uint8Array> = either(
 const codeSourcesResult: Encoder<CodeSources> = asJson('sources', { type: 'object' })
 
 export const namesMethods: Methods = [
-  method({
-    name: 'devchain_describeTransaction',
+  method('devchain_describeTransaction', {
     summary:
       'Returns call, error, console and events of a transaction in words; null if it is unknown.',
     params: [param('hash', hashOfTransaction)],
@@ -67,8 +66,7 @@ export const namesMethods: Methods = [
     onFork: 'own',
     handle: async ({ project }, hash) => (await project.open()).describe(hash),
   }),
-  method({
-    name: 'devchain_explainTransaction',
+  method('devchain_explainTransaction', {
     summary: 'Returns why a transaction failed and its Solidity stack, in lines; null if unknown.',
     params: [param('hash', hashOfTransaction)],
     result: nullable(list(text)),
@@ -76,8 +74,7 @@ export const namesMethods: Methods = [
     onFork: 'own',
     handle: async ({ project }, hash) => (await project.open()).explainMined(hash),
   }),
-  method({
-    name: 'devchain_sources',
+  method('devchain_sources', {
     summary:
       'Returns the sources of an account or {creation} code, and the place of each instruction.',
     params: [param('code', codeOrAccount)],
@@ -85,8 +82,7 @@ export const namesMethods: Methods = [
     example: { params: [ACCOUNT], result: null },
     handle: async ({ project }, code) => (await project.open()).sourcesOf(code),
   }),
-  method({
-    name: 'devchain_names',
+  method('devchain_names', {
     summary: 'Returns the names of accounts: labels, contracts, and symbols of tokens.',
     params: [param('accounts', list(address))],
     result: namesResult,

@@ -53,8 +53,7 @@ const coverageReport: Encoder<CoverageReport> = {
 }
 
 export const projectMethods: Methods = [
-  method({
-    name: 'devchain_addArtifacts',
+  method('devchain_addArtifacts', {
     summary: 'Adds a path, an ABI, an artifact or compiler output; returns the contract count.',
     params: [param('artifacts', artifacts)],
     result: quantityNumber,
@@ -62,8 +61,7 @@ export const projectMethods: Methods = [
     effects: 'node',
     handle: ({ project }, given) => project.addArtifacts({ given, name: 'artifacts' }),
   }),
-  method({
-    name: 'devchain_label',
+  method('devchain_label', {
     summary: 'Names accounts in logs and traces, as {address: name}; an empty name removes one.',
     params: [param('labels', labels)],
     result: labelsResult,
@@ -75,8 +73,7 @@ export const projectMethods: Methods = [
       return opened.labels.all
     },
   }),
-  method({
-    name: 'devchain_traceTransaction',
+  method('devchain_traceTransaction', {
     summary: 'Returns the call tree of a transaction with names, events and storage changes.',
     params: [param('hash', hashOfTransaction)],
     result: trace,
@@ -84,15 +81,13 @@ export const projectMethods: Methods = [
     onFork: 'own',
     handle: async ({ project }, transactionHash) => (await project.open()).trace(transactionHash),
   }),
-  method({
-    name: 'devchain_gasReport',
+  method('devchain_gasReport', {
     summary: 'Returns gas by function and deployment: calls, failed, min, average, median, max.',
     result: gasRows,
     example: { params: [], result: [] },
     handle: async ({ project }) => (await project.gasReport()).rows,
   }),
-  method({
-    name: 'devchain_coverage',
+  method('devchain_coverage', {
     summary: "Returns the coverage of the project's sources: {lcov, files, warning}.",
     result: coverageReport,
     handle: async ({ project }) => await project.coverage(),

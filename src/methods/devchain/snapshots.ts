@@ -145,8 +145,7 @@ const replayedShape: Encoder<ReplayedTransaction> = shape<ReplayedTransaction>('
 })
 
 export const snapshotMethods: Methods = [
-  method({
-    name: 'devchain_snapshot',
+  method('devchain_snapshot', {
     summary: 'Takes a snapshot under a {name}; it stays until replaced, dropped, or a reset.',
     params: [param('order', name)],
     result: snapshotShape,
@@ -154,15 +153,13 @@ export const snapshotMethods: Methods = [
     effects: 'chain',
     handle: ({ chain }, given) => chain.update((state) => takeNamedSnapshot(state, given)),
   }),
-  method({
-    name: 'devchain_snapshots',
+  method('devchain_snapshots', {
     summary: 'Returns all snapshots, oldest first; those of evm_snapshot have no name.',
     result: list(snapshotShape, 'snapshot'),
     example: { params: [], result: [] },
     handle: ({ chain }) => snapshotsOf(chain.state),
   }),
-  method({
-    name: 'devchain_revert',
+  method('devchain_revert', {
     summary: 'Restores a snapshot, by name or id, and keeps it for more reverts.',
     params: [param('snapshot', nameOrId)],
     result: snapshotShape,
@@ -173,8 +170,7 @@ export const snapshotMethods: Methods = [
       return chain.update((state) => returnTo(state, wanted), revertOptions(chain.state, wanted))
     },
   }),
-  method({
-    name: 'devchain_dropSnapshot',
+  method('devchain_dropSnapshot', {
     summary: 'Deletes a snapshot, by name or id, and returns it; the chain does not change.',
     params: [param('snapshot', nameOrId)],
     result: snapshotShape,
@@ -186,8 +182,7 @@ export const snapshotMethods: Methods = [
     },
     handle: ({ chain }, unwanted) => chain.update((state) => dropSnapshot(state, unwanted)),
   }),
-  method({
-    name: 'devchain_save',
+  method('devchain_save', {
     summary: 'Returns a pack: the chain with its snapshots, as the bytes of a file for --from.',
     result: data,
     handle: async ({ chain: { state }, options: { compat } }) => {
@@ -196,8 +191,7 @@ export const snapshotMethods: Methods = [
       return requireSendable(await writePack({ state, compat }))
     },
   }),
-  method({
-    name: 'devchain_reorg',
+  method('devchain_reorg', {
     summary: 'Replaces the last {depth} blocks by {blocks}: a count, or lists of transactions.',
     params: [param('order', order)],
     result: reorganized,
@@ -205,15 +199,13 @@ export const snapshotMethods: Methods = [
     effects: 'chain',
     handle: ({ chain, caller }, given) => run(chain, given, caller),
   }),
-  method({
-    name: 'devchain_leftBlocks',
+  method('devchain_leftBlocks', {
     summary: 'Returns the known blocks that reverts and reorgs took off the chain, newest first.',
     result: list(leftShape, 'block'),
     example: { params: [], result: [] },
     handle: ({ chain }) => [...leftBlocks(chain.state)],
   }),
-  method({
-    name: 'devchain_replay',
+  method('devchain_replay', {
     summary: 'Runs blocks off the chain again on it, up to one: what was, and what is now.',
     params: [param('block', blockHash)],
     result: list(replayedShape, 'transaction'),

@@ -14,8 +14,7 @@ const summary =
   'Returns what the transactions of a block read and changed (EIP-7928); null if unknown.'
 
 export const accessListMethods: Methods = [
-  method({
-    name: 'eth_getBlockAccessList',
+  method('eth_getBlockAccessList', {
     summary,
     params: [param('block', blockReference)],
     result: nullable(blockAccessList),
@@ -23,8 +22,7 @@ export const accessListMethods: Methods = [
     onFork: 'accessList',
     handle: listAt,
   }),
-  ...byHashAndNumber({
-    names: ['eth_getBlockAccessListByBlockHash', 'eth_getBlockAccessListByBlockNumber'],
+  ...byHashAndNumber('eth_getBlockAccessListByBlockHash', 'eth_getBlockAccessListByBlockNumber', {
     aliases: ['eth_getBlockAccessListByHash', 'eth_getBlockAccessListByNumber'],
     summary,
     params: [param('block', blockReference)],
@@ -33,8 +31,7 @@ export const accessListMethods: Methods = [
     onFork: 'accessList',
     handle: listAt,
   }),
-  method({
-    name: 'eth_getBlockAccessListRaw',
+  method('eth_getBlockAccessListRaw', {
     summary: 'Returns the access list of a block as RLP; null if unknown.',
     params: [param('block', blockReference)],
     result: nullable(data),

@@ -23,8 +23,7 @@ import { quantityResult } from '../wire/encodeobject.ts'
 import { receiptShape } from '../wire/encodereceipt.ts'
 
 export const blockMethods: Methods = [
-  ...byHashAndNumber({
-    names: ['eth_getBlockByHash', 'eth_getBlockByNumber'],
+  ...byHashAndNumber('eth_getBlockByHash', 'eth_getBlockByNumber', {
     summary: 'Returns a block, with transactions as hashes or in full; null if unknown.',
     params: [param('block', blockReference), optional('full', boolean, false)],
     result: nullable(blockShape),
@@ -32,8 +31,7 @@ export const blockMethods: Methods = [
     onFork: 'placed',
     handle: viewAt,
   }),
-  ...byHashAndNumber({
-    names: ['eth_getHeaderByHash', 'eth_getHeaderByNumber'],
+  ...byHashAndNumber('eth_getHeaderByHash', 'eth_getHeaderByNumber', {
     aliases: ['erigon_getHeaderByHash', 'erigon_getHeaderByNumber'],
     summary: 'Returns a header; null if unknown.',
     params: [param('block', blockReference)],
@@ -42,8 +40,7 @@ export const blockMethods: Methods = [
     onFork: 'header',
     handle: (context, block) => viewAt(context, block, false),
   }),
-  ...byHashAndNumber({
-    names: ['eth_getBlockTransactionCountByHash', 'eth_getBlockTransactionCountByNumber'],
+  ...byHashAndNumber('eth_getBlockTransactionCountByHash', 'eth_getBlockTransactionCountByNumber', {
     summary: 'Returns the number of transactions in a block; null if unknown.',
     params: [optional('block', blockReference, latest)],
     result: nullable(quantityResult),
@@ -51,8 +48,7 @@ export const blockMethods: Methods = [
     onFork: 'network',
     handle: (context, block) => countAt(context, block, (found) => found.transactions),
   }),
-  method({
-    name: 'eth_getBlockReceipts',
+  method('eth_getBlockReceipts', {
     summary: 'Returns the receipts of a block; null if unknown.',
     params: [optional('block', blockReference, latest)],
     result: nullable(list(receiptShape, 'receipt')),
@@ -65,8 +61,7 @@ export const blockMethods: Methods = [
       return record.executed.map((_, index) => viewOfReceipt(context, { record, index }))
     },
   }),
-  ...byHashAndNumber({
-    names: ['eth_getUncleCountByBlockHash', 'eth_getUncleCountByBlockNumber'],
+  ...byHashAndNumber('eth_getUncleCountByBlockHash', 'eth_getUncleCountByBlockNumber', {
     summary: 'Returns the number of uncles of a block; null if unknown.',
     params: [optional('block', blockReference, latest)],
     result: nullable(quantityResult),
@@ -74,8 +69,7 @@ export const blockMethods: Methods = [
     onFork: 'network',
     handle: (context, block) => countAt(context, block, (found) => found.uncles),
   }),
-  ...byHashAndNumber({
-    names: ['eth_getUncleByBlockHashAndIndex', 'eth_getUncleByBlockNumberAndIndex'],
+  ...byHashAndNumber('eth_getUncleByBlockHashAndIndex', 'eth_getUncleByBlockNumberAndIndex', {
     summary: 'Returns an uncle of a block, by index; null if there is none.',
     params: [param('block', blockReference), param('index', quantityNumber)],
     result: nullable(blockShape),

@@ -155,8 +155,7 @@ const bundleAnswer: Encoder<BundleAnswer> = shape<BundleAnswer>('bundle answer',
 })
 
 export const bundleMethods: Methods = [
-  method({
-    name: 'eth_callMany',
+  method('eth_callMany', {
     summary: 'Runs bundles of calls, each on the state after the last; {timeout} is in ms.',
     params: [
       param('bundles', oneOrMore(bundleOfCalls)),
@@ -188,8 +187,7 @@ export const bundleMethods: Methods = [
       })
     },
   }),
-  method({
-    name: 'eth_callBundle',
+  method('eth_callBundle', {
     summary: 'Simulates Flashbots bundles: signed transactions in a block that is not mined.',
     params: [param('bundle', bundleOrder)],
     result: bundleAnswer,

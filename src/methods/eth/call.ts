@@ -27,8 +27,7 @@ import {
 import { accessListShape } from '../wire/encodetransaction.ts'
 
 export const callMethods: Methods = [
-  method({
-    name: 'eth_call',
+  method('eth_call', {
     summary: 'Runs a call on the state of a block, changing nothing; returns its output.',
     params: [
       param('transaction', transactionRequest),
@@ -61,8 +60,7 @@ export const callMethods: Methods = [
       })
     },
   }),
-  method({
-    name: 'eth_estimateGas',
+  method('eth_estimateGas', {
     summary: 'Returns the smallest gas limit with which a transaction succeeds.',
     params: [
       param('transaction', transactionRequest),
@@ -81,8 +79,7 @@ export const callMethods: Methods = [
         onRun: onRunOf(context),
       }),
   }),
-  method({
-    name: 'eth_createAccessList',
+  method('eth_createAccessList', {
     summary: 'Returns the access list of a call, and its gas with that list.',
     params: [
       param('transaction', transactionRequest),

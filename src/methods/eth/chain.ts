@@ -18,44 +18,38 @@ const bridgeState: Encoder<number> = shape<number>('bridge state', {
 })
 
 export const chainMethods: Methods = [
-  method({
-    name: 'eth_chainId',
+  method('eth_chainId', {
     summary: 'Returns the chain id that transactions are signed for (EIP-155).',
     result: quantityResult,
     example: { params: [], result: '0x21' },
     describe: (_values, chainId) => String(Number(chainId)),
     handle: ({ chain }) => chain.state.config.chainId,
   }),
-  method({
-    name: 'eth_protocolVersion',
+  method('eth_protocolVersion', {
     summary: 'Returns the version of the wire protocol.',
     result: text,
     example: { params: [], result: PROTOCOL_VERSION },
     handle: () => PROTOCOL_VERSION,
   }),
-  method({
-    name: 'eth_syncing',
+  method('eth_syncing', {
     summary: 'Returns the progress of a sync from peers; false if none runs.',
     result: syncShape,
     example: { params: [], result: false },
     handle: ({ peers }) => peers.now?.syncing(),
   }),
-  method({
-    name: 'eth_coinbase',
+  method('eth_coinbase', {
     summary: 'Returns the address that gets the fees of mined blocks.',
     result: address,
     example: { params: [], result: `0x${'00'.repeat(20)}` },
     handle: ({ chain }) => chain.state.settings.coinbase,
   }),
-  method({
-    name: 'eth_mining',
+  method('eth_mining', {
     summary: 'Returns whether instant or interval mining is on.',
     result: boolean,
     example: { params: [], result: true },
     handle: ({ chain, profile }) => profile.reportsMining && isMining(chain.state.mining),
   }),
-  method({
-    name: 'eth_bridgeState',
+  method('eth_bridgeState', {
     summary: 'Returns the height of the best parent block of merged mining; 0 before the first.',
     result: bridgeState,
     example: {
@@ -64,15 +58,13 @@ export const chainMethods: Methods = [
     },
     handle: ({ chain }) => chain.state.parentChainHeight,
   }),
-  method({
-    name: 'eth_accounts',
+  method('eth_accounts', {
     aliases: ['eth_requestAccounts'],
     summary: 'Returns the addresses that this node has keys for, locked ones included.',
     result: list(address, 'account'),
     handle: ({ chain }) => addresses(chain.state.accounts),
   }),
-  method({
-    name: 'eth_blockNumber',
+  method('eth_blockNumber', {
     summary: 'Returns the number of the newest block.',
     result: quantityResult,
     example: { params: [], result: '0x0' },

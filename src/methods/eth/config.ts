@@ -41,8 +41,7 @@ const head: Encoder<Block> = shape<Block>('head', {
 })
 
 export const configMethods: Methods = [
-  method({
-    name: 'eth_config',
+  method('eth_config', {
     summary: 'Returns the fork configuration: current, next and last (EIP-7910).',
     result: shape<ForkConfigs>('fork configurations', {
       current: field(forkConfig, ({ current }) => current),
@@ -52,8 +51,7 @@ export const configMethods: Methods = [
     handle: ({ chain }) => forkConfigsOf(chain.state),
   }),
   /** @see https://github.com/ethereum/execution-apis/pull/755 */
-  method({
-    name: 'eth_capabilities',
+  method('eth_capabilities', {
     summary: 'Returns the range of blocks with each kind of data: all blocks have all kinds.',
     result: shape<Block>('capabilities', {
       head: field(head, (block) => block),

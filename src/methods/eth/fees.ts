@@ -39,38 +39,33 @@ const percentile: Decoder<number> = {
 }
 
 export const feeMethods: Methods = [
-  method({
-    name: 'eth_gasPrice',
+  method('eth_gasPrice', {
     summary: 'Returns a gas price, in wei, with which a transaction is mined now.',
     result: weiPerGas,
     example: { params: [], result: '0x0' },
     handle: ({ chain }) => gasPrice(chain.state),
   }),
-  method({
-    name: 'eth_maxPriorityFeePerGas',
+  method('eth_maxPriorityFeePerGas', {
     summary: 'Returns a tip per gas, in wei, with which a transaction is mined now.',
     result: weiPerGas,
     example: { params: [], result: '0x0' },
     handle: ({ chain }) => maxPriorityFeePerGas(chain.state),
   }),
-  method({
-    name: 'eth_baseFee',
+  method('eth_baseFee', {
     summary: 'Returns the base fee of the next block, in wei per gas.',
     result: quantityResult,
     example: { params: [], result: '0x0' },
     describe: (_values, baseFee) => fee(BigInt(String(baseFee))),
     handle: ({ chain }) => upcomingBaseFee(chain.state),
   }),
-  method({
-    name: 'eth_blobBaseFee',
+  method('eth_blobBaseFee', {
     aliases: ['eth_blobGasPrice'],
     summary: 'Returns the price per blob gas at the head, in wei; 0 before cancun.',
     result: weiPerGas,
     example: { params: [], result: '0x1' },
     handle: ({ chain: { state } }) => blobFeeOf(state, headOf(state.tree).block.header),
   }),
-  method({
-    name: 'eth_feeHistory',
+  method('eth_feeHistory', {
     summary: 'Returns base fees, gas used ratios and tips of a range of blocks.',
     params: [
       param('blockCount', quantity),

@@ -64,8 +64,7 @@ const changes: Encoder<FilterChanges> = {
 }
 
 export const filterMethods: Methods = [
-  method({
-    name: 'eth_newFilter',
+  method('eth_newFilter', {
     summary: 'Creates a filter of logs for eth_getFilterChanges.',
     params: [optional('filter', logQuery, { addresses: [], topics: [] })],
     result: quantityResult,
@@ -77,8 +76,7 @@ export const filterMethods: Methods = [
       return filters.addLogFilter(query, filterHistory === 'all' || isNamed ? 'stored' : 'new')
     },
   }),
-  method({
-    name: 'eth_newBlockFilter',
+  method('eth_newBlockFilter', {
     summary: 'Creates a filter of new blocks for eth_getFilterChanges.',
     result: quantityResult,
     example: { params: [], result: '0x1' },
@@ -86,8 +84,7 @@ export const filterMethods: Methods = [
     describe: (_values, id) => `blocks, filter ${id}`,
     handle: (context) => addBlockFilter(context),
   }),
-  method({
-    name: 'eth_newPendingTransactionFilter',
+  method('eth_newPendingTransactionFilter', {
     summary: 'Creates a filter of pending transactions for eth_getFilterChanges.',
     result: quantityResult,
     example: { params: [], result: '0x1' },
@@ -95,8 +92,7 @@ export const filterMethods: Methods = [
     describe: (_values, id) => `pending transactions, filter ${id}`,
     handle: ({ filters }) => filters.addPendingFilter(),
   }),
-  method({
-    name: 'eth_uninstallFilter',
+  method('eth_uninstallFilter', {
     summary: 'Deletes a filter; false if unknown.',
     params: [param('id', quantity)],
     result: boolean,
@@ -105,8 +101,7 @@ export const filterMethods: Methods = [
     describe: ([id]) => `removed filter ${quantityFromBigint(id)}`,
     handle: ({ filters }, id) => filters.remove(id),
   }),
-  method({
-    name: 'eth_getFilterChanges',
+  method('eth_getFilterChanges', {
     summary: 'Returns what a filter saw since the last poll: logs, or hashes.',
     params: [param('id', quantity)],
     result: nullable(changes),
@@ -122,8 +117,7 @@ export const filterMethods: Methods = [
       return whenThere(stored, (before = []) => answerChanges(context, id, before))
     },
   }),
-  method({
-    name: 'eth_getFilterLogs',
+  method('eth_getFilterLogs', {
     summary: 'Returns all stored logs that match a log filter.',
     params: [param('id', quantity)],
     result: nullable(logsShape),
@@ -134,8 +128,7 @@ export const filterMethods: Methods = [
         ? null
         : answerLogs(context, await context.filters.logs(id, context.caller)),
   }),
-  method({
-    name: 'eth_getLogs',
+  method('eth_getLogs', {
     summary: 'Returns the logs of a block or a range of blocks, by address and topics.',
     params: [optional('filter', logQuery, { addresses: [], topics: [] })],
     result: logsShape,

@@ -56,8 +56,7 @@ const timeout: Decoder<number> = {
 }
 
 export const sendMethods: Methods = [
-  method({
-    name: 'eth_sendRawTransactionConditional',
+  method('eth_sendRawTransactionConditional', {
     summary: 'Sends a signed transaction under conditions on block number, time and storage.',
     params: [param('raw', data), optional('conditions', conditions, {})],
     result: hash,
@@ -66,8 +65,7 @@ export const sendMethods: Methods = [
     handle: ({ chain, caller }, raw, conditions) =>
       sendRawTransaction(chain, raw, caller, conditions),
   }),
-  method({
-    name: 'eth_sendTransaction',
+  method('eth_sendTransaction', {
     summary: 'Signs and sends a transaction; instant mining mines it before the response.',
     params: [param('transaction', transactionRequest)],
     result: hash,
@@ -75,8 +73,7 @@ export const sendMethods: Methods = [
     effects: 'transaction',
     handle: ({ chain, caller }, request) => sendTransaction(chain, request, caller),
   }),
-  method({
-    name: 'eth_sendUnsignedTransaction',
+  method('eth_sendUnsignedTransaction', {
     summary: 'Sends a transaction of any account, unsigned, as if impersonated.',
     params: [param('transaction', transactionRequest)],
     result: hash,
@@ -84,8 +81,7 @@ export const sendMethods: Methods = [
     effects: 'transaction',
     handle: ({ chain, caller }, request) => sendTransaction(chain, request, caller, 'nobody'),
   }),
-  method({
-    name: 'eth_sendRawTransaction',
+  method('eth_sendRawTransaction', {
     summary: 'Sends a signed transaction and, under instant mining, mines it before the response.',
     params: [param('raw', data)],
     result: hash,
@@ -95,8 +91,7 @@ export const sendMethods: Methods = [
     effects: 'transaction',
     handle: ({ chain, caller }, raw) => sendRawTransaction(chain, raw, caller),
   }),
-  method({
-    name: 'eth_resend',
+  method('eth_resend', {
     summary: 'Replaces a pending transaction with another gas price or gas limit.',
     params: [
       param('transaction', transactionRequest),
@@ -113,8 +108,7 @@ export const sendMethods: Methods = [
    * Missing gas is always estimated, even if `eth_sendTransaction` would use a default, so that a failing transaction is
    * refused with its reason.
    */
-  method({
-    name: 'eth_fillTransaction',
+  method('eth_fillTransaction', {
     summary: 'Fills in nonce, gas, fees and type of a transaction; returns it unsigned.',
     params: [param('transaction', transactionRequest)],
     result: shape<Transaction>('filled transaction', {
@@ -130,8 +124,7 @@ export const sendMethods: Methods = [
       return withoutSignature(await fillTransaction(chain, { ...request, gas }), request.from)
     },
   }),
-  method({
-    name: 'eth_sendRawTransactionSync',
+  method('eth_sendRawTransactionSync', {
     summary:
       'Sends a signed transaction and returns its receipt, or error 4 on timeout (EIP-7966).',
     params: [param('raw', data), optional('timeout', timeout, USUAL_WAIT_MS)],
@@ -145,8 +138,7 @@ export const sendMethods: Methods = [
         milliseconds,
       ),
   }),
-  method({
-    name: 'eth_sendTransactionSync',
+  method('eth_sendTransactionSync', {
     summary: 'Signs and sends a transaction; returns its receipt, or error 4 on timeout.',
     params: [param('transaction', transactionRequest), optional('timeout', timeout, USUAL_WAIT_MS)],
     result: receiptShape,

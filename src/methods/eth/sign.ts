@@ -28,16 +28,14 @@ const typedData: Decoder<TypedData> = {
 }
 
 export const signMethods: Methods = [
-  method({
-    name: 'eth_sign',
+  method('eth_sign', {
     summary: "Signs a message with an unlocked account, after the chain's prefix.",
     params: [param('address', address), param('message', data)],
     result: data,
     example: { params: [ACCOUNT, MESSAGE] },
     handle: ({ chain }, account, message) => signMessage(chain, keyAt(chain, account), message),
   }),
-  method({
-    name: 'eth_signTypedData_v4',
+  method('eth_signTypedData_v4', {
     aliases: ['eth_signTypedData', 'eth_signTypedData_v3'],
     summary: 'Signs typed data (EIP-712) with an unlocked account.',
     params: [param('address', address), param('typedData', typedData)],
@@ -56,8 +54,7 @@ export const signMethods: Methods = [
     handle: ({ chain }, account, typed) =>
       signatureBytes(signDigest(typedDataDigest(typed), keyAt(chain, account))),
   }),
-  method({
-    name: 'eth_signTransaction',
+  method('eth_signTransaction', {
     summary: 'Fills in and signs a transaction with an unlocked account, without sending it.',
     params: [param('transaction', transactionRequest)],
     result: data,

@@ -103,8 +103,7 @@ const simulatedBlock: Encoder<SimulatedView> = shape<SimulatedView>('simulated b
 })
 
 export const simulateMethods: Methods = [
-  method({
-    name: 'eth_simulateV1',
+  method('eth_simulateV1', {
     summary: 'Simulates blocks of calls with overrides; returns the blocks with results.',
     params: [param('simulation', order), optional('block', blockReference, latest)],
     result: list(simulatedBlock, 'block'),

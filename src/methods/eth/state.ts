@@ -89,8 +89,7 @@ const accountProofShape = shape<AccountProof>('account proof', {
 })
 
 export const stateMethods: Methods = [
-  method({
-    name: 'eth_getBalance',
+  method('eth_getBalance', {
     summary: 'Returns the balance of an account, in wei.',
     params: [param('address', address), optional('block', blockReference, latest)],
     result: wei,
@@ -99,8 +98,7 @@ export const stateMethods: Methods = [
     handle: ({ chain, caller }, account, block) =>
       readState(chain, block, ({ world }) => balanceAt(world, account), caller),
   }),
-  method({
-    name: 'eth_getStorageAt',
+  method('eth_getStorageAt', {
     summary: 'Returns the 32 bytes in a storage slot; zero if it is unset.',
     params: [
       param('address', address),
@@ -118,8 +116,7 @@ export const stateMethods: Methods = [
         caller,
       ),
   }),
-  method({
-    name: 'eth_getTransactionCount',
+  method('eth_getTransactionCount', {
     summary: 'Returns the nonce of an account; `pending` counts transactions in the pool.',
     params: [param('address', address), optional('block', blockReference, latest)],
     result: quantityResult,
@@ -131,8 +128,7 @@ export const stateMethods: Methods = [
       return readState(chain, block, ({ world }) => nonceAt(world, account), caller)
     },
   }),
-  method({
-    name: 'eth_getCode',
+  method('eth_getCode', {
     summary: 'Returns the code of an account; 0x if it has none.',
     params: [param('address', address), optional('block', blockReference, latest)],
     result: data,
@@ -141,8 +137,7 @@ export const stateMethods: Methods = [
     handle: ({ chain, caller }, account, block) =>
       readState(chain, block, ({ world }) => codeAt(world, account), caller),
   }),
-  method({
-    name: 'eth_getAccount',
+  method('eth_getAccount', {
     summary: 'Returns nonce, balance, code hash and storage root of an account; empty if unknown.',
     params: [param('address', address), optional('block', blockReference, latest)],
     result: shape<Account>('account', {
@@ -156,8 +151,7 @@ export const stateMethods: Methods = [
     handle: ({ chain, caller }, account, block) =>
       readState(chain, block, ({ world }) => accountOrEmpty(world, account), caller),
   }),
-  method({
-    name: 'eth_getAccountInfo',
+  method('eth_getAccountInfo', {
     summary: 'Returns balance, nonce and code of an account.',
     params: [param('address', address), optional('block', blockReference, latest)],
     result: accountInfo,
@@ -169,8 +163,7 @@ export const stateMethods: Methods = [
     handle: ({ chain, caller }, account, block) =>
       readState(chain, block, ({ world }) => accountOrEmpty(world, account), caller),
   }),
-  method({
-    name: 'eth_getStorageValues',
+  method('eth_getStorageValues', {
     summary: 'Returns many storage slots of many accounts, in the requested order.',
     params: [param('slots', slotsByAccount), optional('block', blockReference, latest)],
     result: wordsByAccount,
@@ -190,8 +183,7 @@ export const stateMethods: Methods = [
       return new Map([...slots].map(([account, asked]) => [account, wordsOf(account, asked)]))
     },
   }),
-  method({
-    name: 'eth_getProof',
+  method('eth_getProof', {
     summary: 'Returns an account and storage slots, with Merkle proofs to the state root.',
     params: [
       param('address', address),

@@ -90,8 +90,7 @@ function hashesOf(value: unknown, path: string, notes?: Notes): ReadonlySet<Hash
 }
 
 export const subscribeMethods: Methods = [
-  method({
-    name: 'eth_subscribe',
+  method('eth_subscribe', {
     summary:
       'Subscribes this WebSocket to newHeads, logs, transactionReceipts, newPendingTransactions, changes, calls or syncing.',
     params: [param('kind', enumeration(KINDS)), optional('details', details, NOTHING)],
@@ -116,8 +115,7 @@ export const subscribeMethods: Methods = [
       return id
     },
   }),
-  method({
-    name: 'eth_unsubscribe',
+  method('eth_unsubscribe', {
     summary: 'Ends a subscription of this WebSocket; false if unknown.',
     params: [param('id', text)],
     result: boolean,

@@ -42,8 +42,7 @@ const waiting: Encoder<{ readonly view: TransactionView; readonly hasPlace: bool
 }
 
 export const transactionMethods: Methods = [
-  method({
-    name: 'eth_getTransactionByHash',
+  method('eth_getTransactionByHash', {
     summary: 'Returns a mined or pending transaction; null if unknown.',
     params: [param('hash', hashOfTransaction)],
     result: nullable(transactionShape),
@@ -57,17 +56,19 @@ export const transactionMethods: Methods = [
       return pooled === undefined ? null : shortened(context, viewOfPooled(pooled.transaction))
     },
   }),
-  ...byHashAndNumber({
-    names: ['eth_getTransactionByBlockHashAndIndex', 'eth_getTransactionByBlockNumberAndIndex'],
-    summary: 'Returns a transaction of a block, by index; null if there is none.',
-    params: [param('block', blockReference), param('index', quantityNumber)],
-    result: nullable(transactionShape),
-    example: { params: ['latest', '0x0'], result: null },
-    onFork: 'placed',
-    handle: viewAt,
-  }),
-  method({
-    name: 'eth_getTransactionBySenderAndNonce',
+  ...byHashAndNumber(
+    'eth_getTransactionByBlockHashAndIndex',
+    'eth_getTransactionByBlockNumberAndIndex',
+    {
+      summary: 'Returns a transaction of a block, by index; null if there is none.',
+      params: [param('block', blockReference), param('index', quantityNumber)],
+      result: nullable(transactionShape),
+      example: { params: ['latest', '0x0'], result: null },
+      onFork: 'placed',
+      handle: viewAt,
+    },
+  ),
+  method('eth_getTransactionBySenderAndNonce', {
     summary: 'Returns a mined or pending transaction by sender and nonce; null if there is none.',
     params: [param('sender', address), param('nonce', quantity)],
     result: nullable(transactionShape),
@@ -79,8 +80,7 @@ export const transactionMethods: Methods = [
       return sent.place === undefined ? viewOfPooled(sent.waiting) : viewOfPlaced(sent.place, false)
     },
   }),
-  method({
-    name: 'eth_getTransactionReceipt',
+  method('eth_getTransactionReceipt', {
     summary: 'Returns the receipt of a mined transaction; null if pending or unknown.',
     params: [param('hash', hashOfTransaction)],
     result: nullable(receiptShape),
@@ -92,8 +92,7 @@ export const transactionMethods: Methods = [
     },
   }),
   // null, as in every look-up of a transaction and in execution-apis' test of an unknown one, though its schema lacks null
-  method({
-    name: 'eth_getRawTransactionByHash',
+  method('eth_getRawTransactionByHash', {
     aliases: ['debug_getRawTransaction'],
     summary: 'Returns the encoding of a mined or pending transaction; null if unknown.',
     params: [param('hash', hashOfTransaction)],
@@ -106,8 +105,7 @@ export const transactionMethods: Methods = [
       return (mined ?? pooledByHash(chain.state.pool, transactionHash)?.transaction)?.raw ?? null
     },
   }),
-  method({
-    name: 'eth_pendingTransactions',
+  method('eth_pendingTransactions', {
     summary: "Returns the pending transactions of this node's own accounts.",
     result: list(waiting, 'transaction'),
     example: { params: [], result: [] },
@@ -123,21 +121,21 @@ export const transactionMethods: Methods = [
       }))
     },
   }),
-  ...byHashAndNumber({
-    names: [
-      'eth_getRawTransactionByBlockHashAndIndex',
-      'eth_getRawTransactionByBlockNumberAndIndex',
-    ],
-    summary: 'Returns the encoded transaction at an index of a block; null if none.',
-    params: [param('block', blockReference), param('index', quantityNumber)],
-    result: nullable(data),
-    example: { params: ['latest', '0x0'], result: null },
-    onFork: 'network',
-    handle: async ({ chain, caller }, block, index) => {
-      const record = await findRecord(chain, block, caller)
-      return record?.block.transactions[index]?.raw ?? null
+  ...byHashAndNumber(
+    'eth_getRawTransactionByBlockHashAndIndex',
+    'eth_getRawTransactionByBlockNumberAndIndex',
+    {
+      summary: 'Returns the encoded transaction at an index of a block; null if none.',
+      params: [param('block', blockReference), param('index', quantityNumber)],
+      result: nullable(data),
+      example: { params: ['latest', '0x0'], result: null },
+      onFork: 'network',
+      handle: async ({ chain, caller }, block, index) => {
+        const record = await findRecord(chain, block, caller)
+        return record?.block.transactions[index]?.raw ?? null
+      },
     },
-  }),
+  ),
 ]
 
 async function viewAt(

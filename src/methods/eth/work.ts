@@ -31,16 +31,14 @@ const nonce: Decoder<Uint8Array> = {
 }
 
 export const workMethods: Methods = [
-  method({
-    name: 'eth_getWork',
+  method('eth_getWork', {
     summary: 'Returns Ethash work for the next block: hash to seal, seed hash, target.',
     result: workResult,
     effects: 'node',
     handle: ({ caller, getWork }) => getWork.ethashWork(caller),
   }),
   /** The first call may take seconds: a thread builds the cache for checking proofs once. */
-  method({
-    name: 'eth_submitWork',
+  method('eth_submitWork', {
     summary: 'Mines the block of eth_getWork with an Ethash proof; false for a wrong proof.',
     params: [param('nonce', nonce), param('hash', hash), param('mixDigest', hash)],
     result: boolean,
@@ -49,8 +47,7 @@ export const workMethods: Methods = [
     handle: ({ getWork }, given, sealHash, mixDigest) =>
       getWork.submitEthash(given, sealHash, mixDigest),
   }),
-  trueCommand({
-    name: 'eth_submitHashrate',
+  trueCommand('eth_submitHashrate', {
     summary: "Records a miner's hash rate for one minute.",
     params: [param('rate', quantity), param('id', hash)],
     example: { params: ['0x500000', UNKNOWN], result: true },
@@ -59,15 +56,13 @@ export const workMethods: Methods = [
       getWork.reportRate(id, rate)
     },
   }),
-  method({
-    name: 'eth_hashrate',
+  method('eth_hashrate', {
     summary: 'Returns the hashes per second that miners reported in the last minute.',
     result: quantityResult,
     example: { params: [], result: '0x0' },
     handle: ({ getWork }) => getWork.hashrate(),
   }),
-  method({
-    name: 'eth_netHashrate',
+  method('eth_netHashrate', {
     summary: "Returns the network's hashes per second, from the last hour's difficulty.",
     result: quantityResult,
     example: { params: [], result: '0x0' },

@@ -55,8 +55,7 @@ const secondsAhead: Encoder<string | number> = asJson('seconds', {
 const MILLISECONDS_FROM = 10n ** 12n
 
 export const evmMethods: Methods = [
-  method({
-    name: 'evm_snapshot',
+  method('evm_snapshot', {
     aliases: ['anvil_snapshot', 'hardhat_snapshot'],
     summary: 'Takes a snapshot in constant time and returns its id for evm_revert.',
     result: quantityResult,
@@ -64,8 +63,7 @@ export const evmMethods: Methods = [
     effects: 'chain',
     handle: async ({ chain }) => BigInt(await chain.update(takeSnapshot)),
   }),
-  method({
-    name: 'evm_revert',
+  method('evm_revert', {
     aliases: ['anvil_revert', 'hardhat_revert'],
     summary: 'Restores a snapshot and drops later unnamed ones; false if unknown.',
     params: [param('id', quantity)],
@@ -78,8 +76,7 @@ export const evmMethods: Methods = [
       return chain.update((state) => revertTo(state, Number(id)), options)
     },
   }),
-  nullCommand({
-    name: 'evm_reset',
+  nullCommand('evm_reset', {
     summary: 'Goes back to genesis; forgets snapshots, pool and imported keys.',
     effects: 'reset',
     handle: async ({ chain, peers }) => {
@@ -87,8 +84,7 @@ export const evmMethods: Methods = [
       await chain.update(reset, RESET)
     },
   }),
-  method({
-    name: 'evm_mine',
+  method('evm_mine', {
     summary: 'Mines one block or {blocks} blocks; {timestamp}, in seconds, is that of the first.',
     params: [optional('order', mineParameters, ONE_BLOCK)],
     result: text,
@@ -99,18 +95,15 @@ export const evmMethods: Methods = [
       return profile.mined
     },
   }),
-  nullCommand({
-    name: 'evm_startMining',
+  nullCommand('evm_startMining', {
     summary: 'Resumes instant or interval mining and mines pending transactions.',
     ...resuming,
   }),
-  nullCommand({
-    name: 'evm_stopMining',
+  nullCommand('evm_stopMining', {
     summary: 'Stops instant and interval mining until evm_startMining; evm_mine still works.',
     ...stopping,
   }),
-  command({
-    name: 'evm_setAutomine',
+  command('evm_setAutomine', {
     aliases: ['anvil_setAutomine', 'hardhat_setAutomine'],
     summary: 'Turns instant mining on or off.',
     params: [param('enabled', boolean)],
@@ -124,8 +117,7 @@ export const evmMethods: Methods = [
       )
     },
   }),
-  command({
-    name: 'evm_setIntervalMining',
+  command('evm_setIntervalMining', {
     aliases: ['anvil_setIntervalMining', 'hardhat_setIntervalMining'],
     summary: 'Mines a block every {interval} seconds (hardhat_: milliseconds); 0 turns it off.',
     params: [param('interval', interval)],
@@ -144,8 +136,7 @@ export const evmMethods: Methods = [
       )
     },
   }),
-  trueCommand({
-    name: 'evm_setBlockGasLimit',
+  trueCommand('evm_setBlockGasLimit', {
     aliases: ['anvil_setBlockGasLimit', 'hardhat_setBlockGasLimit'],
     summary: 'Sets the gas limit of later blocks.',
     params: [param('gasLimit', quantity)],
@@ -160,8 +151,7 @@ export const evmMethods: Methods = [
       await chain.update((state) => setGasLimit(state, blockGasLimit))
     },
   }),
-  method({
-    name: 'evm_increaseTime',
+  method('evm_increaseTime', {
     aliases: ['hardhat_increaseTime'],
     summary: 'Moves the clock ahead by seconds; returns the total offset.',
     params: [param('seconds', quantity)],
@@ -171,8 +161,7 @@ export const evmMethods: Methods = [
     handle: async ({ chain, profile }, seconds) =>
       profile.secondsAhead(await increasedTime(chain, seconds)),
   }),
-  method({
-    name: 'evm_setNextBlockTimestamp',
+  method('evm_setNextBlockTimestamp', {
     aliases: ['anvil_setNextBlockTimestamp', 'hardhat_setNextBlockTimestamp'],
     summary: 'Sets the timestamp of the next block, in seconds; later blocks go on from there.',
     params: [param('timestamp', quantity)],
@@ -186,8 +175,7 @@ export const evmMethods: Methods = [
     },
   }),
   /** Ganache and anvil return a JSON number, which may be negative. Ganache can go back in time; chains here cannot. */
-  method({
-    name: 'evm_setTime',
+  method('evm_setTime', {
     aliases: ['anvil_setTime', 'hardhat_setTime'],
     summary:
       'Sets the clock, in seconds or milliseconds since 1970; returns the offset in seconds.',
@@ -200,8 +188,7 @@ export const evmMethods: Methods = [
       return chain.update((state) => setTime(state, seconds, chain.environment.now()))
     },
   }),
-  method({
-    name: 'evm_addAccount',
+  method('evm_addAccount', {
     summary: 'Adds an account without its key, for personal_unlockAccount; false if it exists.',
     params: [param('account', address), secret(param('passphrase', text))],
     result: boolean,
@@ -211,8 +198,7 @@ export const evmMethods: Methods = [
     handle: ({ chain }, account, passphrase) =>
       chain.update((state) => exchanged(state, addKeyless(state.accounts, account, passphrase))),
   }),
-  method({
-    name: 'evm_removeAccount',
+  method('evm_removeAccount', {
     summary: 'Removes an account that evm_addAccount added; false if there is none.',
     params: [param('account', address), secret(param('passphrase', text))],
     result: boolean,

@@ -24,8 +24,7 @@ import { word } from '../wire/decodeoverrides.ts'
 const ended: Encoder<boolean | null> = asJson('null or boolean', { enum: [null, true, false] })
 
 export const hardhatAccountMethods: Methods = [
-  command({
-    name: 'hardhat_setBalance',
+  command('hardhat_setBalance', {
     aliases: ['anvil_setBalance', 'tenderly_setBalance', 'evm_setAccountBalance'],
     summary: 'Sets the balance of one account or of several, in wei.',
     params: [param('account', oneOrMore(address)), param('balance', quantity)],
@@ -34,8 +33,7 @@ export const hardhatAccountMethods: Methods = [
     handle: ({ chain }, accounts, balance) =>
       edit(chain, accounts, (account) => ({ ...account, balance })),
   }),
-  command({
-    name: 'hardhat_setCode',
+  command('hardhat_setCode', {
     aliases: ['anvil_setCode', 'evm_setAccountCode'],
     summary: 'Sets the code of an account; storage, nonce and balance stay.',
     params: [param('account', address), param('code', data)],
@@ -46,8 +44,7 @@ export const hardhatAccountMethods: Methods = [
       await edit(chain, [account], (before) => ({ ...before, code, codeHash }))
     },
   }),
-  command({
-    name: 'hardhat_setNonce',
+  command('hardhat_setNonce', {
     aliases: ['anvil_setNonce', 'evm_setAccountNonce'],
     summary: 'Sets the nonce of an account; pending transactions below it are dropped.',
     params: [param('account', address), param('nonce', quantity)],
@@ -61,8 +58,7 @@ export const hardhatAccountMethods: Methods = [
       })
     },
   }),
-  trueCommand({
-    name: 'hardhat_setStorageAt',
+  trueCommand('hardhat_setStorageAt', {
     aliases: ['anvil_setStorageAt', 'evm_setAccountStorageAt'],
     summary: 'Sets a storage slot of an account.',
     params: [param('account', address), param('slot', word), param('value', word)],
@@ -75,8 +71,7 @@ export const hardhatAccountMethods: Methods = [
         storage: withSlots(before.storage, new Map([[slot, value]])),
       })),
   }),
-  command({
-    name: 'hardhat_impersonateAccount',
+  command('hardhat_impersonateAccount', {
     aliases: ['anvil_impersonateAccount'],
     summary: 'Allows sending from an account without its key, contracts included.',
     params: [param('account', address)],
@@ -85,8 +80,7 @@ export const hardhatAccountMethods: Methods = [
     handle: ({ chain }, account) =>
       chain.update((state) => changeAccounts(state, impersonateAccount(state.accounts, account))),
   }),
-  method({
-    name: 'hardhat_stopImpersonatingAccount',
+  method('hardhat_stopImpersonatingAccount', {
     aliases: ['anvil_stopImpersonatingAccount'],
     summary: 'Ends hardhat_impersonateAccount for an account.',
     params: [param('account', address)],

@@ -125,8 +125,7 @@ const compilerJson: Decoder<object> = {
 }
 
 export const hardhatChainMethods: Methods = [
-  method({
-    name: 'hardhat_metadata',
+  method('hardhat_metadata', {
     aliases: ['anvil_metadata'],
     summary: 'Returns client version, chain and head; {instanceId} changes with each reset.',
     result: shape<Metadata>('metadata', {
@@ -148,8 +147,7 @@ export const hardhatChainMethods: Methods = [
       return { clientVersion, state, instanceId, snapshots: snapshotsOf(state) }
     },
   }),
-  command({
-    name: 'hardhat_reset',
+  command('hardhat_reset', {
     aliases: ['anvil_reset'],
     summary: 'Restarts the chain, or forks a network; forgets snapshots, pool and imported keys.',
     // a URL may contain a key
@@ -167,8 +165,7 @@ export const hardhatChainMethods: Methods = [
       }
     },
   }),
-  command({
-    name: 'hardhat_setLoggingEnabled',
+  command('hardhat_setLoggingEnabled', {
     aliases: ['anvil_setLoggingEnabled'],
     summary: 'Turns the log of calls and blocks on or off.',
     params: [param('enabled', boolean)],
@@ -179,8 +176,7 @@ export const hardhatChainMethods: Methods = [
       logging.isEnabled = enabled
     },
   }),
-  trueCommand({
-    name: 'hardhat_addCompilationResult',
+  trueCommand('hardhat_addCompilationResult', {
     summary: "Adds artifacts from a compilation, as Hardhat's node does.",
     params: [
       param('solcVersion', text),

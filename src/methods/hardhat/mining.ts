@@ -15,24 +15,21 @@ import { mineBlocks } from '../common/mine.ts'
 import { requireFork } from '../common/requirefork.ts'
 
 export const hardhatMiningMethods: Methods = [
-  command({
-    name: 'hardhat_mine',
+  command('hardhat_mine', {
     summary: 'Mines 1 block or more; timestamps after the first are {interval} seconds apart.',
     params: [optional('blocks', quantity, 1n), optional('interval', quantity)],
     example: { params: ['0x3e8', '0x3c'], result: null },
     handle: ({ chain, caller }, blocks, interval) =>
       mineBlocks(chain, { blocks, interval, isFirstSpaced: false }, caller),
   }),
-  method({
-    name: 'hardhat_getAutomine',
+  method('hardhat_getAutomine', {
     aliases: ['anvil_getAutomine'],
     summary: 'Returns whether instant mining is on.',
     result: boolean,
     example: { params: [], result: true },
     handle: ({ chain }) => isInstant(chain.state.mining),
   }),
-  command({
-    name: 'hardhat_setCoinbase',
+  command('hardhat_setCoinbase', {
     aliases: ['anvil_setCoinbase'],
     summary: 'Sets the address that gets the fees of later blocks.',
     params: [param('account', address)],
@@ -40,8 +37,7 @@ export const hardhatMiningMethods: Methods = [
     describe: ([account]) => `coinbase ${account}`,
     handle: ({ chain }, coinbase) => change(chain, { coinbase }),
   }),
-  command({
-    name: 'hardhat_setNextBlockBaseFeePerGas',
+  command('hardhat_setNextBlockBaseFeePerGas', {
     aliases: ['anvil_setNextBlockBaseFeePerGas'],
     summary: 'Sets the base fee of the next block, in wei; later ones follow from it.',
     params: [param('baseFee', quantity)],
@@ -52,8 +48,7 @@ export const hardhatMiningMethods: Methods = [
       return change(chain, { nextBaseFee })
     },
   }),
-  command({
-    name: 'hardhat_setPrevRandao',
+  command('hardhat_setPrevRandao', {
     aliases: ['anvil_setPrevRandao', 'anvil_setNextBlockPrevRandao'],
     summary: 'Sets the PREVRANDAO of the next block.',
     params: [param('prevRandao', hash)],
@@ -66,8 +61,7 @@ export const hardhatMiningMethods: Methods = [
       return change(chain, { nextPrevRandao, laterPrevRandao })
     },
   }),
-  command({
-    name: 'hardhat_setMinGasPrice',
+  command('hardhat_setMinGasPrice', {
     aliases: ['anvil_setMinGasPrice'],
     summary: 'Sets the lowest gas price, in wei, that the pool accepts.',
     params: [param('price', quantity)],
@@ -82,8 +76,7 @@ export const hardhatMiningMethods: Methods = [
       return change(chain, { minGasPrice })
     },
   }),
-  method({
-    name: 'hardhat_dropTransaction',
+  method('hardhat_dropTransaction', {
     summary: 'Removes a transaction from the pool; false if it is not there.',
     params: [param('hash', hashOfTransaction)],
     result: boolean,

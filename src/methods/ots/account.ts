@@ -75,15 +75,13 @@ function sizeOf(size: number): number {
 }
 
 export const otsAccountMethods: Methods = [
-  method({
-    name: 'ots_getApiLevel',
+  method('ots_getApiLevel', {
     summary: 'Returns the supported level of the Otterscan API, as a JSON number.',
     result: plainInteger,
     example: { params: [], result: LEVEL },
     handle: () => BigInt(LEVEL),
   }),
-  method({
-    name: 'ots_hasCode',
+  method('ots_hasCode', {
     summary: 'Returns whether an account has code.',
     params: [param('address', address), optional('block', blockReference, latest)],
     result: boolean,
@@ -92,8 +90,7 @@ export const otsAccountMethods: Methods = [
     handle: async ({ chain, caller }, account, block) =>
       codeAt((await stateAt(chain, block, caller)).world, account).length > 0,
   }),
-  method({
-    name: 'ots_getContractCreator',
+  method('ots_getContractCreator', {
     summary: 'Returns who created a contract, in which transaction; null if no transaction did.',
     params: [param('address', address)],
     result: nullable(creation),
@@ -105,8 +102,7 @@ export const otsAccountMethods: Methods = [
       return { hash: executedAt(found.place).transaction.hash, creator: found.creator }
     },
   }),
-  method({
-    name: 'ots_searchTransactionsBefore',
+  method('ots_searchTransactionsBefore', {
     summary: "Returns an account's transactions before a block, newest first; 0 for all.",
     params: [param('address', address), param('block', quantity), param('size', quantityNumber)],
     result: searchPage,
@@ -117,8 +113,7 @@ export const otsAccountMethods: Methods = [
     onFork: 'searchBefore',
     handle: searchBefore,
   }),
-  method({
-    name: 'ots_searchTransactionsAfter',
+  method('ots_searchTransactionsAfter', {
     summary: "Returns an account's transactions after a block, newest first; 0 for all.",
     params: [param('address', address), param('block', quantity), param('size', quantityNumber)],
     result: searchPage,
@@ -129,8 +124,7 @@ export const otsAccountMethods: Methods = [
     onFork: 'searchAfter',
     handle: searchAfter,
   }),
-  method({
-    name: 'ots_getTransactionBySenderAndNonce',
+  method('ots_getTransactionBySenderAndNonce', {
     summary: 'Returns the hash of a mined transaction by sender and nonce; null if none.',
     params: [param('sender', address), param('nonce', quantity)],
     result: nullable(hash),

@@ -25,8 +25,7 @@ import {
 } from '../wire/encodeexplorer.ts'
 
 export const otsBlockMethods: Methods = [
-  ...byHashAndNumber({
-    names: ['ots_getBlockDetailsByHash', 'ots_getBlockDetails'],
+  ...byHashAndNumber('ots_getBlockDetailsByHash', 'ots_getBlockDetails', {
     summary: 'Returns a block without its transactions: their number, total fees and issuance.',
     params: [param('block', blockReference)],
     result: nullable(blockDetails),
@@ -35,8 +34,7 @@ export const otsBlockMethods: Methods = [
     handle: async ({ chain, caller }, block) =>
       detailsOf(chain, await findRecord(chain, block, caller)),
   }),
-  method({
-    name: 'ots_getBlockTransactions',
+  method('ots_getBlockTransactions', {
     summary: "Returns a page of a block's transactions, the last on page 0; inputs are cut.",
     params: [param('block', blockReference), param('page', jsonNumber), param('size', jsonNumber)],
     result: nullable(blockPage),
@@ -45,8 +43,7 @@ export const otsBlockMethods: Methods = [
     handle: async ({ chain, caller }, block, page, size) =>
       pageOf(chain, await findRecord(chain, block, caller), page, size),
   }),
-  method({
-    name: 'ots_getInternalOperations',
+  method('ots_getInternalOperations', {
     summary: 'Returns transfers (0), selfdestructs (1), creates (2) and create2s (3).',
     params: [param('hash', hashOfTransaction)],
     result: list(internalOperation),
@@ -54,8 +51,7 @@ export const otsBlockMethods: Methods = [
     onFork: 'replay',
     handle: (context, transactionHash) => operationsOf(context, transactionHash),
   }),
-  method({
-    name: 'ots_traceTransaction',
+  method('ots_traceTransaction', {
     summary: 'Returns the calls of a transaction as a flat list with depths.',
     params: [param('hash', hashOfTransaction)],
     result: list(tracedCall),
@@ -63,8 +59,7 @@ export const otsBlockMethods: Methods = [
     onFork: 'replay',
     handle: (context, transactionHash) => tracedCalls(context, transactionHash),
   }),
-  method({
-    name: 'ots_getTransactionError',
+  method('ots_getTransactionError', {
     summary: 'Returns the raw revert data of a transaction; 0x if it succeeded.',
     params: [param('hash', hashOfTransaction)],
     result: data,

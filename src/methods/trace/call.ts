@@ -26,8 +26,7 @@ import { replayForm, repliesForm } from '../wire/traces/encodetrace.ts'
 const tracedMessage = pair('[transaction, types]', transactionRequest, parts)
 
 export const traceCallMethods: Methods = [
-  method({
-    name: 'trace_call',
+  method('trace_call', {
     summary: 'Traces a call: call frames, state differences, operations.',
     params: [
       param('transaction', transactionRequest),
@@ -54,8 +53,7 @@ export const traceCallMethods: Methods = [
         ),
       ),
   }),
-  method({
-    name: 'trace_callMany',
+  method('trace_callMany', {
     summary: 'Traces a list of [transaction, types], each on the state after the last.',
     params: [param('calls', list(tracedMessage)), optional('block', blockReference, latest)],
     result: repliesForm,
@@ -81,8 +79,7 @@ export const traceCallMethods: Methods = [
       return work.writer.end()
     },
   }),
-  method({
-    name: 'trace_rawTransaction',
+  method('trace_rawTransaction', {
     summary: 'Traces a signed transaction in the next block without sending it.',
     params: [param('raw', data), optional('types', parts, ['trace'])],
     result: replayForm,

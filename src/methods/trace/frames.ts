@@ -105,8 +105,7 @@ const listRecorder: Recorder = (stage) =>
   })(stage)
 
 export const traceFrameMethods: Methods = [
-  method({
-    name: 'trace_transaction',
+  method('trace_transaction', {
     summary: 'Returns the call frames of a transaction, callers first; null if it is not mined.',
     params: [param('hash', hashOfTransaction)],
     result: placedFrames,
@@ -117,8 +116,7 @@ export const traceFrameMethods: Methods = [
       return place === undefined ? null : recordTransaction(context, place, listRecorder)
     },
   }),
-  method({
-    name: 'trace_block',
+  method('trace_block', {
     summary: 'Returns the call frames and rewards of a block; null if unknown.',
     params: [param('block', blockReference)],
     result: placedFrames,
@@ -129,8 +127,7 @@ export const traceFrameMethods: Methods = [
       return record === undefined ? null : blockFramesOf(context, record)
     },
   }),
-  method({
-    name: 'trace_filter',
+  method('trace_filter', {
     summary:
       'Returns call frames by {fromAddress} and {toAddress}: {count} at most, after {after}.',
     params: [param('filter', frameQuery)],
@@ -139,8 +136,7 @@ export const traceFrameMethods: Methods = [
     onFork: 'frames',
     handle: filterFrames,
   }),
-  method({
-    name: 'trace_get',
+  method('trace_get', {
     summary: "Returns a transaction's call frame at a position ([]: the root); null if none.",
     params: [param('hash', hashOfTransaction), param('positions', list(quantityNumber))],
     result: placedFrameForm,

@@ -35,8 +35,7 @@ const opcodeGasRecorder: Recorder = ({ writer, place }) => {
 }
 
 export const traceReplayMethods: Methods = [
-  method({
-    name: 'trace_replayTransaction',
+  method('trace_replayTransaction', {
     summary: 'Replays a mined transaction: call frames, state differences, operations.',
     params: [param('hash', hashOfTransaction), optional('types', parts, ['trace'])],
     result: replayForm,
@@ -49,8 +48,7 @@ export const traceReplayMethods: Methods = [
         replayRecorder(wanted, false),
       ),
   }),
-  method({
-    name: 'trace_replayBlockTransactions',
+  method('trace_replayBlockTransactions', {
     summary: 'Replays all transactions of a block like trace_replayTransaction.',
     params: [param('block', blockReference), optional('types', parts, ['trace'])],
     result: { ...replaysForm, noun: 'transaction' },
@@ -63,8 +61,7 @@ export const traceReplayMethods: Methods = [
       return work.writer.end()
     },
   }),
-  method({
-    name: 'trace_transactionOpcodeGas',
+  method('trace_transactionOpcodeGas', {
     summary: 'Returns count and own gas of each opcode of a transaction; null if unknown.',
     params: [param('hash', hashOfTransaction)],
     result: transactionOpcodeGas,
@@ -75,8 +72,7 @@ export const traceReplayMethods: Methods = [
       return place === undefined ? null : recordTransaction(context, place, opcodeGasRecorder)
     },
   }),
-  method({
-    name: 'trace_blockOpcodeGas',
+  method('trace_blockOpcodeGas', {
     summary: 'Returns trace_transactionOpcodeGas of each transaction of a block; null if unknown.',
     params: [param('block', blockReference)],
     result: blockOpcodeGas,

@@ -128,8 +128,7 @@ const capabilitiesShape: Encoder<Capabilities | undefined> = {
 }
 
 export const walletCallMethods: Methods = [
-  method({
-    name: 'wallet_sendCalls',
+  method('wallet_sendCalls', {
     summary: 'Sends calls, with {atomicRequired: true} in one block or none (EIP-5792).',
     params: [param('batch', batchOrder)],
     result: shape<string>('sent batch', { id: field(text, (each) => each) }),
@@ -149,16 +148,14 @@ export const walletCallMethods: Methods = [
       `${calls.length} ${calls.length === 1 ? 'call' : 'calls'}${isAtomic ? ' in one block' : ''}, batch ${(sent as { id: string }).id}`,
     handle: ({ chain, caller }, order) => sendBatch(chain, order, caller),
   }),
-  method({
-    name: 'wallet_getCallsStatus',
+  method('wallet_getCallsStatus', {
     summary: 'Returns the status and receipts of a wallet_sendCalls batch (EIP-5792).',
     params: [param('id', id)],
     result: statusShape,
     example: { params: [EXAMPLE_ID] },
     handle: ({ chain }, wanted) => batchStatus(chain.state, wanted),
   }),
-  method({
-    name: 'wallet_showCallsStatus',
+  method('wallet_showCallsStatus', {
     summary: 'Prints the status of a wallet_sendCalls batch in the log.',
     params: [param('id', id)],
     result: nothing,
@@ -172,8 +169,7 @@ export const walletCallMethods: Methods = [
       return null
     },
   }),
-  method({
-    name: 'wallet_getCapabilities',
+  method('wallet_getCapabilities', {
     summary: 'Returns by chain whether wallet_sendCalls can be atomic for an account (EIP-5792).',
     params: [optional('account', address), optional('chainIds', list(quantity))],
     result: capabilitiesShape,
