@@ -1,7 +1,7 @@
 // The program of a thread that runs chains (--threads).
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Observer } from '../app/observer.ts'
-import type { FromThread, ThreadOrder, ToThread } from '../app/threads/messages.ts'
+import type { ThreadOrder, ThreadPort } from '../app/threads/messages.ts'
 import { Logger, LogTotals } from './log/logger.ts'
 import { loadPalette } from './log/palette.ts'
 import { type LogOrder, observerOf, rendererOf } from './start.ts'
@@ -18,18 +18,11 @@ async function logOf(
 
 export async function runThread(): Promise<void> {
   // chains without threads do without it
-  const { serveThread } = await import('../app/threads/host.ts')
+  const { Host } = await import('../app/threads/host.ts')
   const { log, folder, isPlain = false, leastCompacted } = workerData as ThreadOrder
-  const post = (message: FromThread): void => parentPort?.postMessage(message)
-  const onMessage = (listener: (message: ToThread) => void): void => {
-    parentPort?.on('message', listener)
-  }
-  const write = (text: string): void => post({ kind: 'log', text })
+  const port: ThreadPort = parentPort!
+  const write = (text: string): void =>
+    port.postMessage({ kind: 'call', name: 'log', values: [text] })
   const observer = log === undefined ? {} : await logOf(log as LogOrder, write)
-  serveThread({ post, onMessage }, workerData as ThreadOrder, {
-    observer,
-    folder,
-    isPlain,
-    leastCompacted,
-  })
+  new Host(port, workerData as ThreadOrder, { observer, folder, isPlain, leastCompacted })
 }

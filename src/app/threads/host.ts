@@ -1,12 +1,9 @@
 // A thread's end: runs the chains that the main thread opens, and answers their requests.
 import { DevchainError } from '../../core/errors.ts'
-import { whenThere } from '../../core/promises.ts'
-import type { ChainInfo } from '../../methods/common/chains.ts'
+import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
-import type { BlockReference } from '../../node/ledger/references.ts'
 import type { DevchainSettings } from '../../options/derived.ts'
 import type { AddedArtifacts } from '../../project/artifactsdoor.ts'
-import type { CountedCode } from '../../project/coverage/collect.ts'
 import type { Reply } from '../../rpc/dispatch.ts'
 import { Caller } from '../../rpc/session.ts'
 import { createSafeAnswer, type SafeAnswer } from '../../server/answer.ts'
@@ -20,12 +17,13 @@ import { ownSettings } from '../settings.ts'
 import { Calls } from './calls.ts'
 import {
   type ChainBeginning,
-  type FromThread,
-  type RequestMessage,
+  type LongReply,
+  type MainFunctions,
+  type SentRequest,
   sentError,
+  type ThreadFunctions,
   type ThreadOrder,
   type ThreadPort,
-  type ToThread,
 } from './messages.ts'
 import { RemoteSession } from './sessions.ts'
 import { receivedState, sentState } from './states.ts'
@@ -33,52 +31,44 @@ import { receivedState, sentState } from './states.ts'
 /** Bytes up to which a long reply is sent whole. */
 const WHOLE = 1024 * 1024
 
-/** Serves a thread until the port closes. */
-export function serveThread(
-  port: ThreadPort<FromThread, ToThread>,
-  order: ThreadOrder,
-  hooks: Hooks,
-): void {
-  const host = new Host(port.post, order, hooks)
-  port.onMessage((message) => host.take(message))
-}
-
-interface LongReply {
+interface KeptReply {
   readonly reply: Exclude<Reply, string | undefined>
   readonly session: number | undefined
 }
 
-class Host {
-  readonly #post: (message: FromThread) => void
+/** Serves a thread until the port closes. */
+export class Host {
   readonly #common: Common
-  readonly #calls: Calls
+  readonly #calls: Calls<MainFunctions, ThreadFunctions>
   readonly #answer: SafeAnswer
   readonly #chains = new Map<string, Backend>()
   readonly #sessions = new Map<number, RemoteSession>()
   /** Of HTTP requests that run, by their ids. */
   readonly #callers = new Map<number, Caller>()
-  readonly #longReplies = new Map<number, LongReply>()
+  readonly #longReplies = new Map<number, KeptReply>()
   /** Artifacts from clients of other threads. */
   #taken: Promise<unknown> = Promise.resolve()
   #wire: Promise<Wire> | undefined
   #origin: Promise<Origin> | undefined
 
-  constructor(post: (message: FromThread) => void, order: ThreadOrder, hooks: Hooks) {
-    this.#post = post
-    const onBug = (error: unknown): void => post({ kind: 'bug', failure: sentError(error) })
+  constructor(port: ThreadPort, order: ThreadOrder, hooks: Hooks) {
+    const onBug = (error: unknown): void => this.#calls.send('bug', sentError(error))
     this.#answer = createSafeAnswer(onBug)
-    this.#calls = new Calls(post, {
-      open: (name: string, beginning: ChainBeginning) => this.#open(name, beginning),
-      close: (name: string) => this.#close(name),
+    this.#calls = new Calls<MainFunctions, ThreadFunctions>(port, {
+      open: (name, beginning) => this.#open(name, beginning),
+      close: (name) => this.#close(name),
       end: () => this.#common.keeping?.close(),
-      facts: (name: string) => this.#chain(name).facts(),
-      messages: (name: string) => this.#chain(name).messages(),
-      state: async (name: string, block: BlockReference | undefined) =>
-        sentState(await this.#chain(name).stateAfter(block)),
+      request: (request) => this.#request(request),
+      forget: (id) => this.#forget(id),
+      piece: (id, at) => this.#piece(id, at),
+      sessionEnded: (id) => this.#endSession(id),
+      sessionRead: (id, count) => this.#sessions.get(id)?.wasRead(count),
+      facts: (name) => this.#chain(name).facts(),
+      messages: (name) => this.#chain(name).messages(),
+      state: async (name, block) => sentState(await this.#chain(name).stateAfter(block)),
       countedGas: () => this.#common.artifacts.countedGas(),
       countedCode: () => this.#common.artifacts.countedCode(),
-      piece: (id: number, at: number) => this.#piece(id, at),
-      takeArtifacts: (added: AddedArtifacts) => this.#takeArtifacts(added),
+      takeArtifacts: (added) => this.#takeArtifacts(added),
     })
     this.#common = openCommon({
       settings: order.settings,
@@ -87,16 +77,16 @@ class Host {
       // a program has its chains in its own thread: these are asked over the wire alone
       isListening: () => true,
       keeping: keptOf(order.settings, hooks.leastCompacted, (text) =>
-        post({ kind: 'notice', text }),
+        this.#calls.send('notice', text),
       ),
       otherThreads: {
         share: (added) => this.#calls.call('addArtifacts', added),
-        countedCode: () => this.#calls.call('countedCode') as Promise<readonly CountedCode[]>,
+        countedCode: () => this.#calls.call('countedCode'),
       },
       chains: () => ({
-        list: () => this.#calls.call('list') as Promise<readonly ChainInfo[]>,
-        create: (given) => this.#calls.call('create', given) as Promise<ChainInfo>,
-        drop: (name) => this.#calls.call('drop', name) as Promise<void>,
+        list: () => this.#calls.call('list'),
+        create: (given) => this.#calls.call('create', given),
+        drop: (name) => this.#calls.call('drop', name),
       }),
       onBug,
     })
@@ -105,47 +95,30 @@ class Host {
     this.#common.artifacts.readSoon()
   }
 
-  take(message: ToThread): void {
-    switch (message.kind) {
-      case 'request':
-        this.#request(message)
-        break
-      case 'forget':
-        this.#callers.get(message.id)?.hangUp()
-        this.#longReplies.delete(message.id)
-        break
-      case 'sessionEnded':
-        this.#endSession(message.session)
-        break
-      case 'sessionRead':
-        this.#sessions.get(message.session)?.wasRead(message.count)
-        break
-      case 'call':
-      case 'result':
-        this.#calls.take(message)
-        break
-    }
-  }
-
-  #request({ id, chain, session, isPage = false, body }: RequestMessage): void {
-    const target = this.#chains.get(chain)
-    // the main thread asks no chain that it has closed
-    if (target === undefined) throw new Error(`this thread has no chain ${chain}`)
+  #request(request: SentRequest): MaybePromise<string | undefined | LongReply> {
+    const { id, chain, session, isPage = false, body } = request
+    const target = this.#chain(chain)
     const caller = session === undefined ? new Caller() : this.#session(session, isPage).caller
     this.#callers.set(id, caller)
-    void whenThere(this.#answer(target, caller, Buffer.from(body, 'latin1')), (reply) => {
+    return whenThere(this.#answer(target, caller, Buffer.from(body, 'latin1')), (reply) => {
       this.#callers.delete(id)
-      if (typeof reply !== 'object') this.#post({ kind: 'reply', id, reply })
-      else if (!caller.aborted) this.#postLong(id, { reply, session })
+      if (typeof reply !== 'object') return reply
+      return caller.aborted ? undefined : this.#longReply(id, { reply, session })
     })
   }
 
-  #postLong(id: number, long: LongReply): void {
-    const { size, bytes, pieces } = long.reply
-    const isWhole = bytes !== undefined && size <= WHOLE
-    const whole = isWhole ? Buffer.concat(bytes).toString('latin1') : undefined
-    if (!isWhole) this.#longReplies.set(id, long)
-    this.#post({ kind: 'longReply', id, size, whole, pieces: isWhole ? 0 : pieces.length })
+  #longReply(id: number, kept: KeptReply): LongReply {
+    const { size, bytes, pieces } = kept.reply
+    if (bytes !== undefined && size <= WHOLE) {
+      return { size, whole: Buffer.concat(bytes).toString('latin1'), pieces: 0 }
+    }
+    this.#longReplies.set(id, kept)
+    return { size, whole: undefined, pieces: pieces.length }
+  }
+
+  #forget(id: number): void {
+    this.#callers.get(id)?.hangUp()
+    this.#longReplies.delete(id)
   }
 
   async #piece(id: number, at: number): Promise<Uint8Array> {
@@ -158,7 +131,7 @@ class Host {
   #session(id: number, isPage: boolean): RemoteSession {
     const known = this.#sessions.get(id)
     if (known !== undefined) return known
-    const session = new RemoteSession(id, isPage, this.#post)
+    const session = new RemoteSession(id, isPage, this.#calls)
     this.#sessions.set(id, session)
     return session
   }

@@ -1,8 +1,15 @@
 // Messages between the main thread and a thread that runs chains. Both ends get them in the order in which they were sent.
 import { DevchainError, type ErrorFacts, type ErrorWord } from '../../core/errors.ts'
+import type { MaybePromise } from '../../core/promises.ts'
+import type { ChainsDoor } from '../../methods/common/chains.ts'
+import type { BlockReference } from '../../node/ledger/references.ts'
 import type { ForkSource } from '../../node/ledger/upstream.ts'
 import type { DevchainSettings } from '../../options/derived.ts'
+import type { AddedArtifacts, OtherThreads } from '../../project/artifactsdoor.ts'
+import type { CountedCode } from '../../project/coverage/collect.ts'
+import type { CountedGas } from '../../project/gas/report.ts'
 import type { Json } from '../../rpc/schema.ts'
+import type { ChainFacts } from '../chainfacts.ts'
 import type { LentPlace } from '../keeping/keeping.ts'
 
 /** What a thread is started with. */
@@ -36,8 +43,7 @@ export interface ChainBeginning {
 /** Latin-1, a character a byte: cloning a string is faster than cloning or transferring bytes. */
 export type ByteText = string
 
-export interface RequestMessage {
-  readonly kind: 'request'
+export interface SentRequest {
   readonly id: number
   readonly chain: string
   /** Of the WebSocket; undefined for HTTP. */
@@ -47,32 +53,49 @@ export interface RequestMessage {
   readonly body: ByteText
 }
 
-export interface ReplyMessage {
-  readonly kind: 'reply'
-  readonly id: number
-  readonly reply: string | undefined
-}
-
 /** A long reply: whole, or in pieces that the main thread calls for. */
-export interface LongReplyMessage {
-  readonly kind: 'longReply'
-  readonly id: number
+export interface LongReply {
   readonly size: number
   readonly whole: ByteText | undefined
   readonly pieces: number
 }
 
-export interface NotifyMessage {
-  readonly kind: 'notify'
-  readonly session: number
-  readonly method: string
-  readonly params: readonly Json[]
+/** What the main thread calls in a thread. */
+export interface ThreadFunctions {
+  readonly open: (name: string, beginning: ChainBeginning) => Promise<void>
+  readonly close: (name: string) => Promise<void>
+  /** All chains are closed. */
+  readonly end: () => Promise<void> | undefined
+  readonly request: (request: SentRequest) => MaybePromise<string | undefined | LongReply>
+  /** The client of an HTTP request is gone, or has read the whole long reply. */
+  readonly forget: (id: number) => void
+  readonly piece: (id: number, at: number) => Promise<Uint8Array>
+  readonly sessionEnded: (session: number) => void
+  readonly sessionRead: (session: number, count: number) => void
+  readonly facts: (name: string) => ChainFacts
+  readonly messages: (name: string) => readonly string[]
+  readonly state: (name: string, block: BlockReference | undefined) => Promise<SentState>
+  readonly countedGas: () => MaybePromise<CountedGas>
+  readonly countedCode: () => MaybePromise<CountedCode>
+  readonly takeArtifacts: (added: AddedArtifacts) => Promise<number>
 }
 
-/** Either end may call the other. */
+/** What a thread calls in the main thread. */
+export interface MainFunctions extends ChainsDoor {
+  readonly addArtifacts: OtherThreads['share']
+  readonly countedCode: OtherThreads['countedCode']
+  readonly notify: (session: number, method: string, params: readonly Json[]) => void
+  readonly cutOff: (session: number) => void
+  /** Gets whole lines. */
+  readonly log: (text: string) => void
+  readonly notice: (text: string) => void
+  readonly bug: (failure: SentError) => void
+}
+
+/** Either end may call the other; without an id, nobody waits for the result. */
 export interface ThreadCall {
   readonly kind: 'call'
-  readonly id: number
+  readonly id?: number
   readonly name: string
   readonly values: readonly unknown[]
 }
@@ -84,6 +107,8 @@ export interface ThreadResult {
   readonly failure?: SentError
 }
 
+export type ThreadMessage = ThreadCall | ThreadResult
+
 /** Values of `DevchainError`, which keeps its class no other way; undefined `word`: another error. */
 export interface SentError {
   readonly word: ErrorWord | undefined
@@ -93,30 +118,10 @@ export interface SentError {
   readonly stack: string | undefined
 }
 
-export type ToThread =
-  | RequestMessage
-  | ThreadCall
-  | ThreadResult
-  /** The client of an HTTP request is gone, or has read the whole long reply. */
-  | { readonly kind: 'forget'; readonly id: number }
-  | { readonly kind: 'sessionEnded'; readonly session: number }
-  | { readonly kind: 'sessionRead'; readonly session: number; readonly count: number }
-
-export type FromThread =
-  | ReplyMessage
-  | LongReplyMessage
-  | NotifyMessage
-  | ThreadCall
-  | ThreadResult
-  | { readonly kind: 'cutOff'; readonly session: number }
-  | { readonly kind: 'log'; readonly text: string }
-  | { readonly kind: 'notice'; readonly text: string }
-  | { readonly kind: 'bug'; readonly failure: SentError }
-
-/** One end of the connection. */
-export interface ThreadPort<Sent, Got> {
-  readonly post: (message: Sent) => void
-  readonly onMessage: (listener: (message: Got) => void) => unknown
+/** One end of the connection: a worker, or a port of Node's. */
+export interface ThreadPort {
+  postMessage(message: ThreadMessage): void
+  on(event: 'message', listener: (message: ThreadMessage) => void): unknown
 }
 
 export function sentError(error: unknown): SentError {

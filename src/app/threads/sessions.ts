@@ -1,7 +1,8 @@
 // WebSocket sessions as chains in another thread see them: notifications go to the main thread, which writes them.
 import type { Json } from '../../rpc/schema.ts'
 import { Caller, type Notifications, type Session } from '../../rpc/session.ts'
-import type { FromThread } from './messages.ts'
+import type { Calls } from './calls.ts'
+import type { MainFunctions, ThreadFunctions } from './messages.ts'
 
 /**
  * Notifications that the main thread may have unwritten: more than it allows a client that reads nothing, so that its rule
@@ -27,17 +28,17 @@ export class RemoteSession implements Session {
   readonly id: number
   readonly isPage: boolean
   readonly caller: Caller
-  readonly #post: (message: FromThread) => void
+  readonly #main: Calls<MainFunctions, ThreadFunctions>
   readonly #listeners = new Set<() => void>()
   #waiting: Waiting[] = []
   #unwritten = 0
   #hasEnded = false
   #isScheduled = false
 
-  constructor(id: number, isPage: boolean, post: (message: FromThread) => void) {
+  constructor(id: number, isPage: boolean, main: Calls<MainFunctions, ThreadFunctions>) {
     this.id = id
     this.isPage = isPage
-    this.#post = post
+    this.#main = main
     this.caller = new Caller(this)
   }
 
@@ -55,7 +56,7 @@ export class RemoteSession implements Session {
   }
 
   cutOff(): void {
-    this.#post({ kind: 'cutOff', session: this.id })
+    this.#main.send('cutOff', this.id)
     this.end()
   }
 
@@ -90,7 +91,7 @@ export class RemoteSession implements Session {
       if (isDone) this.#waiting.shift()
       if (params.length > 0) {
         this.#unwritten += params.length
-        this.#post({ kind: 'notify', session: this.id, method: next.method, params })
+        this.#main.send('notify', this.id, next.method, params)
       }
       if (looked < IN_A_ROW) continue
       this.#isScheduled = true

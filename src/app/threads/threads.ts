@@ -13,8 +13,8 @@ import type { Origin } from '../backend.ts'
 import type { Common } from '../common.ts'
 import type { LentPlace } from '../keeping/keeping.ts'
 import type { OnLost, ServedChain } from '../slot.ts'
-import { serveThread } from './host.ts'
-import type { FromThread, SentState, ThreadOrder, ThreadPort, ToThread } from './messages.ts'
+import { Host } from './host.ts'
+import { readError, type SentState, type ThreadOrder, type ThreadPort } from './messages.ts'
 import { canBeSent, hasPlainFork, receivedState, sentState } from './states.ts'
 import { Thread } from './thread.ts'
 
@@ -89,7 +89,7 @@ export class Threads {
     if (this.#added.length > MOST_ADDED) this.#added.shift()
     const others = this.#members.filter(({ thread }) => thread !== from)
     // a thread that ends meanwhile needs none
-    await Promise.allSettled(others.map(({ thread }) => thread.call('takeArtifacts', added)))
+    await Promise.allSettled(others.map(({ thread }) => thread.calls.call('takeArtifacts', added)))
   }
 
   async #take(added: AddedArtifacts, from: Thread): Promise<void> {
@@ -99,7 +99,7 @@ export class Threads {
 
   /** The gas that chains used in each thread. */
   async countedGas(): Promise<readonly CountedGas[]> {
-    return (await this.#ofEach('countedGas')) as readonly CountedGas[]
+    return await this.#ofEach((thread) => thread.calls.call('countedGas'))
   }
 
   /**
@@ -108,16 +108,17 @@ export class Threads {
    */
   async countedCode(from: Thread | undefined): Promise<readonly CountedCode[]> {
     const own = from === undefined ? [] : [await this.#common.artifacts.countedCode()]
-    const others = (await this.#ofEach('countedCode', from)) as readonly CountedCode[]
+    const others = await this.#ofEach((thread) => thread.calls.call('countedCode'), from)
     return [...own, ...others, { codes: [], warning: this.#hasLost ? LOST : undefined }]
   }
 
   /** Calls a function in each thread but one. A thread that ends meanwhile has no result. */
-  async #ofEach(name: string, except?: Thread): Promise<readonly unknown[]> {
+  async #ofEach<T>(call: (thread: Thread) => Promise<T>, except?: Thread): Promise<readonly T[]> {
     const called = this.#members.map(async ({ thread }) => {
       if (thread === except) return undefined
-      return await thread.call(name).catch((error: unknown) => {
+      return await call(thread).catch((error: unknown) => {
         if (!thread.isLost) throw error
+        return undefined
       })
     })
     return (await Promise.all(called)).filter((result) => result !== undefined)
@@ -156,21 +157,22 @@ export class Threads {
       log: hooks.observer?.inThreads?.order,
     }
     const start = threadProgram() === undefined ? inThisThread : inWorker
-    const { port, stop, onEnd } = start(order, this.#common)
+    const { onEnd, ...started } = start(order, this.#common)
     const thread: Thread = new Thread({
-      port,
-      stop,
+      ...started,
       receive: (state) => receivedState(state, this.#common),
-      chains,
-      others: {
-        share: (added) => this.#take(added, thread),
+      functions: {
+        list: () => chains().list(),
+        create: (given) => chains().create(given),
+        drop: (name) => chains().drop(name),
+        addArtifacts: (added) => this.#take(added, thread),
         countedCode: () => this.countedCode(thread),
+        log: (text) => hooks.observer?.inThreads?.write(text),
+        notice: (text) => hooks.observer?.onNotice?.(text),
+        bug: (failure) => onBug(readError(failure)),
       },
-      onNotice: (text) => hooks.observer?.onNotice?.(text),
-      onText: (text) => hooks.observer?.inThreads?.write(text),
-      onBug,
     })
-    for (const each of this.#added) thread.call('takeArtifacts', each).catch(() => undefined)
+    for (const each of this.#added) thread.calls.call('takeArtifacts', each).catch(() => undefined)
     const member = { thread, origin: undefined }
     this.#members.push(member)
     onEnd((reason) => this.#lose(member, reason))
@@ -194,7 +196,7 @@ export class Threads {
 }
 
 interface Started {
-  readonly port: ThreadPort<ToThread, FromThread>
+  readonly port: ThreadPort & { unref(): void }
   readonly stop: () => Promise<unknown>
   /** Gets a function that is called with why the thread ended. */
   readonly onEnd: (listener: (reason: string) => void) => void
@@ -212,7 +214,6 @@ function inWorker(order: ThreadOrder, { hooks: { environment, observer } }: Comm
     throw new DevchainError('INVALID_PARAMS', message)
   }
   const worker = new Worker(threadProgram()!, { workerData: order })
-  worker.unref()
   let reason: string | undefined
   worker.on('error', (error: NodeJS.ErrnoException) => {
     reason =
@@ -221,10 +222,7 @@ function inWorker(order: ThreadOrder, { hooks: { environment, observer } }: Comm
         : `its thread failed: ${error.message}`
   })
   return {
-    port: {
-      post: (message) => worker.postMessage(message),
-      onMessage: (listener) => worker.on('message', listener),
-    },
+    port: worker,
     stop: () => worker.terminate(),
     onEnd: (listener) =>
       worker.on('exit', (code) => listener(reason ?? `its thread ended with exit code ${code}`)),
@@ -234,20 +232,11 @@ function inWorker(order: ThreadOrder, { hooks: { environment, observer } }: Comm
 /** Without the built program, the same messages in this thread. */
 function inThisThread(order: ThreadOrder, { hooks }: Common): Started {
   const { port1, port2 } = new MessageChannel()
-  serveThread(portOf<FromThread, ToThread>(port2), structuredClone(order), hooks)
+  new Host(port2, structuredClone(order), hooks)
+  port2.unref()
   return {
-    port: portOf<ToThread, FromThread>(port1),
+    port: port1,
     stop: async () => port1.close(),
     onEnd: (listener) => port1.on('close', () => listener('its thread ended')),
-  }
-}
-
-function portOf<Sent, Got>(port: MessageChannel['port1']): ThreadPort<Sent, Got> {
-  return {
-    post: (message) => port.postMessage(message),
-    onMessage: (listener) => {
-      port.on('message', listener)
-      port.unref()
-    },
   }
 }
