@@ -9,7 +9,8 @@ export class CorruptStore extends DevchainError {
   }
 }
 
-const FIRST_ROOM = 64 * 1024
+/** Few, as a process may have many files. */
+const FIRST_ROOM = 16 * 1024
 
 /** A stack of bytes: what is written last can be taken off again. */
 export class ByteStack {

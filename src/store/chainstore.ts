@@ -23,6 +23,8 @@ export interface StoreOptions {
   readonly path: string
   readonly durability: Durability
   readonly onNotice: (text: string) => void
+  /** Those that are open, by name: states of others cannot be read. */
+  readonly forks?: ReadonlyMap<string, ForkBase> | undefined
   /** Undefined: those of the system. */
   readonly files?: FileCalls | undefined
   /** Bytes from which on the file is compacted; undefined: 64 MB. */
@@ -83,7 +85,7 @@ export class ChainStore {
   constructor(options: StoreOptions, log: ChainLog, position: number | undefined) {
     this.#options = options
     this.#log = log
-    this.#objects = new Objects(log)
+    this.#objects = new Objects(log, options.forks)
     this.#root = position
     this.#chains =
       position === undefined ? { byName: emptyMap() } : this.#objects.read(position, chainsObject)
@@ -107,14 +109,6 @@ export class ChainStore {
   forkOf(name: string): ForkSource | undefined {
     const chain = this.at(name)
     return chain && forkOf(chain)
-  }
-
-  addFork(fork: ForkBase): void {
-    this.#objects.addFork(fork)
-  }
-
-  dropFork(name: string): void {
-    this.#objects.dropFork(name)
   }
 
   /** Resolves when the chain is on disk, or returns undefined if it will be in a tenth of a second. */
@@ -304,7 +298,7 @@ export class ChainStore {
     const { log, root } = copy.finish()
     this.#log.abandon()
     this.#log = log
-    this.#objects = this.#objects.successor(log)
+    this.#objects = new Objects(log, this.#options.forks)
     this.#root = root
     this.#chains = this.#objects.read(root, chainsObject)
     this.#written = this.#chains

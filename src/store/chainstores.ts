@@ -40,7 +40,7 @@ export class ChainStores {
   /** @param path of the file that most chains share; undefined in a thread, whose chains have a file each */
   constructor(options: Omit<StoreOptions, 'path'>, path?: string) {
     this.#options = options
-    this.#shared = path === undefined ? undefined : { path, store: openStore({ ...options, path }) }
+    this.#shared = path === undefined ? undefined : { path, store: this.#opened(path) }
   }
 
   names(): readonly string[] {
@@ -70,12 +70,10 @@ export class ChainStores {
 
   addFork(fork: ForkBase): void {
     this.#forks.set(fork.upstream.source.name, fork)
-    for (const store of this.#stores()) store.addFork(fork)
   }
 
   dropFork(name: string): void {
     this.#forks.delete(name)
-    for (const store of this.#stores()) store.dropFork(name)
   }
 
   /** As of `ChainStore`. */
@@ -175,9 +173,7 @@ export class ChainStores {
   }
 
   #opened(path: string): ChainStore {
-    const store = openStore({ ...this.#options, path })
-    for (const fork of this.#forks.values()) store.addFork(fork)
-    return store
+    return openStore({ ...this.#options, forks: this.#forks, path })
   }
 
   #storeOf(name: string): ChainStore | undefined {

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { crc32 } from 'node:zlib'
 import { LruCache } from '../core/lrucache.ts'
-import { CorruptStore } from './bytes.ts'
+import { ByteStack, CorruptStore } from './bytes.ts'
 import { type FileCalls, systemFiles } from './files.ts'
 import {
   damaged,
@@ -12,11 +12,10 @@ import {
   endOf,
   type Frame,
   frameAt,
-  HEAD,
-  headOf,
-  isWhole,
   MAGIC,
+  pushObject,
   roomFor,
+  rootIn,
 } from './frames.ts'
 import type { Medium } from './objects.ts'
 
@@ -34,8 +33,7 @@ const SLOT = 12
 const PIECE = 32 * 1024
 const PIECES = 128
 
-/** Bytes that are appended before they are written, even without an end: a process may have many files. */
-const LEAST_WAITING = 16 * 1024
+/** Bytes that are appended before they are written, even without an end. */
 const WAITING = 1024 * 1024
 
 /** What opening a file found. */
@@ -126,8 +124,7 @@ export class ChainLog implements Medium {
   /** Bytes up to the last end. */
   #size: number
   /** Appended since then, and not written yet. */
-  #waiting: Buffer = Buffer.alloc(LEAST_WAITING)
-  #length = 0
+  readonly #waiting = new ByteStack()
   /** Where they are to be written. */
   #from: number
   #turn = 0
@@ -159,16 +156,15 @@ export class ChainLog implements Medium {
   }
 
   append(bytes: Uint8Array): number {
-    const position = this.#from + this.#length
-    this.#push(headOf(bytes))
-    this.#push(bytes, roomFor(bytes.length) - HEAD)
+    const position = this.#from + pushObject(bytes, this.#waiting)
+    if (this.#waiting.length > WAITING) this.#flush()
     return position
   }
 
   /** Writes what was appended, and that a state stands at `position`. If it throws, nothing of it is there. */
   end(position: number): void {
     try {
-      this.#push(endOf(position))
+      this.#waiting.raw(endOf(position))
       this.#flush()
       this.#size = this.#from
     } catch (error) {
@@ -179,32 +175,15 @@ export class ChainLog implements Medium {
 
   /** Forgets what was appended since the last end. */
   discard(): void {
-    this.#length = 0
+    this.#waiting.pop(0)
     this.#from = this.#size
     this.#truncate(this.#size)
   }
 
-  #push(bytes: Uint8Array, room: number = bytes.length): void {
-    if (this.#length + room > this.#waiting.length) this.#makeRoom(room)
-    this.#waiting.set(bytes, this.#length)
-    this.#waiting.fill(0, this.#length + bytes.length, this.#length + room)
-    this.#length += room
-  }
-
-  #makeRoom(room: number): void {
-    const grown = Math.max(2 * this.#waiting.length, this.#length + room)
-    if (grown > WAITING) this.#flush()
-    const needed = grown > WAITING ? room : grown
-    if (needed <= this.#waiting.length) return
-    const waiting = Buffer.alloc(needed)
-    waiting.set(this.#waiting.subarray(0, this.#length))
-    this.#waiting = waiting
-  }
-
   #flush(): void {
-    writeWhole(this.#open, this.#waiting.subarray(0, this.#length), this.#from)
-    this.#from += this.#length
-    this.#length = 0
+    const bytes = this.#waiting.pop(0)
+    writeWhole(this.#open, bytes, this.#from)
+    this.#from += bytes.length
   }
 
   /**
@@ -273,10 +252,7 @@ export class ChainLog implements Medium {
   read(position: number): Uint8Array {
     const frame = this.#frameAt(position)
     if (frame === undefined || frame.isEnd) throw damaged(position, `${this.#open.path}: `)
-    const body = this.#bytesAt(position + HEAD, frame.length)
-    if (body.length < frame.length || !isWhole(body, frame))
-      throw damaged(position, `${this.#open.path}: `)
-    return body
+    return frame.body
   }
 
   /**
@@ -291,10 +267,8 @@ export class ChainLog implements Medium {
     for (let at = known; ; ) {
       const frame = this.#frameAt(at)
       if (frame === undefined) return last
-      const body = this.#bytesAt(at + HEAD, frame.length)
-      if (body.length < frame.length || !isWhole(body, frame)) return last
       if (frame.isEnd) last = this.#endAt(at)
-      at += roomFor(frame.length)
+      at += roomFor(frame.body.length)
     }
   }
 
@@ -306,16 +280,13 @@ export class ChainLog implements Medium {
   }
 
   #endAt(at: number): End | undefined {
-    const frame = this.#frameAt(at)
-    if (frame === undefined || !frame.isEnd || frame.length !== END_LENGTH - HEAD) return undefined
-    const body = this.#bytesAt(at + HEAD, frame.length)
-    if (body.length < frame.length || !isWhole(body, frame)) return undefined
-    return { position: body.readDoubleLE(), end: at + END_LENGTH }
+    const position = rootIn(this.#frameAt(at))
+    return position === undefined ? undefined : { position, end: at + END_LENGTH }
   }
 
   #frameAt(at: number): Frame | undefined {
-    if (!Number.isSafeInteger(at) || at < PAGE || at + HEAD > this.#size) return undefined
-    return frameAt(this.#bytesAt(at, HEAD), 0)
+    if (!Number.isSafeInteger(at) || at < PAGE) return undefined
+    return frameAt(at, (from, length) => this.#bytesAt(from, length))
   }
 
   /** Fewer where the file ends. */
@@ -351,7 +322,7 @@ export class ChainLog implements Medium {
   }
 }
 
-function writeWhole({ file, files }: OpenFile, bytes: Buffer, at: number): void {
+function writeWhole({ file, files }: OpenFile, bytes: Uint8Array, at: number): void {
   for (let done = 0; done < bytes.length; ) {
     done += files.write(file, bytes.subarray(done), at + done)
   }

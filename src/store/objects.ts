@@ -1,6 +1,6 @@
 // Immutable objects in a store: each is written once, after all that it refers to, and has its position for a name. What two
 // values share is one object, so a later value costs what is new in it. Reading makes an object when it is asked for.
-import { LruCache } from '../core/lrucache.ts'
+import { LruCache, lazy } from '../core/lrucache.ts'
 import type { ForkBase } from '../node/ledger/upstream.ts'
 import { ByteReader, ByteStack, CorruptStore } from './bytes.ts'
 import { ALIGNMENT } from './frames.ts'
@@ -138,7 +138,7 @@ export function referencesIn(from: ByteReader): number[] {
 
 export class Objects {
   readonly medium: Medium
-  readonly #forks = new Map<string, ForkBase>()
+  readonly #forks: ReadonlyMap<string, ForkBase>
   readonly #output = new Output(this)
   readonly #positions = new WeakMap<object, number>()
   readonly #name: object = {}
@@ -154,24 +154,10 @@ export class Objects {
   readonly #fresh: object[] = []
   readonly #undo: (() => void)[] = []
 
-  constructor(medium: Medium) {
+  /** @param forks that states may be read of, by name */
+  constructor(medium: Medium, forks: ReadonlyMap<string, ForkBase> = new Map()) {
     this.medium = medium
-  }
-
-  /** An empty one that knows the same forks. */
-  successor(medium: Medium): Objects {
-    const next = new Objects(medium)
-    for (const fork of this.#forks.values()) next.addFork(fork)
-    return next
-  }
-
-  /** States of the fork can be read from now on. */
-  addFork(fork: ForkBase): void {
-    this.#forks.set(fork.upstream.source.name, fork)
-  }
-
-  dropFork(name: string): void {
-    this.#forks.delete(name)
+    this.#forks = forks
   }
 
   fork(name: string): ForkBase {
@@ -215,6 +201,15 @@ export class Objects {
     }
     this.#recent.set(position, value)
     return value
+  }
+
+  /** Reads the object at a position when it is asked for. */
+  later<T extends object>(position: number, codec: Codec<T>): () => T {
+    return lazy(() => {
+      const made = codec.read(this.open(position))
+      this.remember(made, position)
+      return made
+    })
   }
 
   open(position: number): Input {
@@ -282,17 +277,20 @@ export function shared<T extends object>(codec: Codec<T>): Codec<T> {
 export function optional<T>(codec: Codec<T>): Codec<T | undefined> {
   return {
     write(value, to) {
-      to.byte(value === undefined ? 0 : 1)
+      flag.write(value !== undefined, to)
       if (value !== undefined) codec.write(value, to)
     },
-    read: (from) => (flagOf(from) ? codec.read(from) : undefined),
+    read: (from) => (flag.read(from) ? codec.read(from) : undefined),
   }
 }
 
-export function flagOf(from: Input): boolean {
-  const byte = from.byte()
-  if (byte > 1) throw new CorruptStore(`expected 0 or 1, got ${byte}`)
-  return byte === 1
+export const flag: Codec<boolean> = {
+  write: (value, to) => to.byte(value ? 1 : 0),
+  read(from) {
+    const byte = from.byte()
+    if (byte > 1) throw new CorruptStore(`expected 0 or 1, got ${byte}`)
+    return byte === 1
+  },
 }
 
 export function listOf<T>(codec: Codec<T>): Codec<readonly T[]> {

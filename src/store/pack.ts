@@ -2,23 +2,20 @@
 import { nextTurn } from '../core/yield.ts'
 import type { ChainState } from '../node/ledger/chainstate.ts'
 import type { ForkBase } from '../node/ledger/upstream.ts'
-import { CorruptStore } from './bytes.ts'
+import { ByteStack, CorruptStore } from './bytes.ts'
 import { stateObject } from './codecs/states.ts'
 import {
   ALIGNMENT,
+  align,
   damaged,
   END_LENGTH,
   endOf,
   frameAt,
-  HEAD,
-  headOf,
-  isWhole,
   MAGIC,
-  roomFor,
+  pushObject,
+  rootIn,
 } from './frames.ts'
 import { type Medium, Objects } from './objects.ts'
-
-const FIRST_ROOM = 1024 * 1024
 
 /** Where the first object stands. */
 const START = Math.ceil(MAGIC.length / ALIGNMENT) * ALIGNMENT
@@ -26,59 +23,34 @@ const START = Math.ceil(MAGIC.length / ALIGNMENT) * ALIGNMENT
 /** Milliseconds of writing before other work gets a turn. */
 const TURN_MS = 10
 
-class Memory implements Medium {
-  #bytes: Buffer = Buffer.alloc(FIRST_ROOM)
-  #length = 0
+/** Where a pack is written; it is read when it is whole. */
+class Packing implements Medium {
+  readonly #bytes = new ByteStack()
 
   constructor() {
-    this.#push(MAGIC, START)
+    this.#bytes.raw(MAGIC)
+    align(this.#bytes)
   }
 
   append(bytes: Uint8Array): number {
-    const position = this.#length
-    this.#push(headOf(bytes))
-    this.#push(bytes, roomFor(bytes.length) - HEAD)
-    return position
+    return pushObject(bytes, this.#bytes)
   }
 
-  read(position: number): Uint8Array {
-    return readObject(this.#bytes.subarray(0, this.#length), position)
+  read(): never {
+    throw new Error('a pack is not read while it is written')
   }
 
   /** @param root the position of the state */
   finish(root: number): Uint8Array {
-    this.#push(endOf(root))
-    return new Uint8Array(this.#bytes.subarray(0, this.#length))
+    this.#bytes.raw(endOf(root))
+    return new Uint8Array(this.#bytes.pop(0))
   }
-
-  #push(bytes: Uint8Array, room: number = bytes.length): void {
-    const end = this.#length + room
-    if (end > this.#bytes.length) {
-      const grown = Buffer.alloc(2 * end)
-      this.#bytes.copy(grown, 0, 0, this.#length)
-      this.#bytes = grown
-    }
-    this.#bytes.set(bytes, this.#length)
-    this.#length = end
-  }
-}
-
-/** @throws {CorruptStore} unless there is a whole object */
-function readObject(bytes: Buffer, position: number): Uint8Array {
-  const start = position + HEAD
-  if (!Number.isSafeInteger(start) || position < START || start > bytes.length) {
-    throw damaged(position)
-  }
-  const frame = frameAt(bytes, position)
-  const body = bytes.subarray(start, start + frame.length)
-  if (body.length < frame.length || !isWhole(body, frame)) throw damaged(position)
-  return body
 }
 
 /** The same bytes for the same state. The fork of a forked state is not in them: it must be given to read them. */
 export function packState(value: ChainState): Uint8Array {
-  const memory = new Memory()
-  return memory.finish(new Objects(memory).write(value, stateObject))
+  const packing = new Packing()
+  return packing.finish(new Objects(packing).write(value, stateObject))
 }
 
 /** As `packState`, in turns. */
@@ -86,11 +58,11 @@ export async function packInTurns(
   value: ChainState,
   turnMs: number = TURN_MS,
 ): Promise<Uint8Array> {
-  const memory = new Memory()
-  const objects = new Objects(memory)
+  const packing = new Packing()
+  const objects = new Objects(packing)
   for (;;) {
     const position = objects.writeFor(turnMs, value, stateObject)
-    if (position !== undefined) return memory.finish(position)
+    if (position !== undefined) return packing.finish(position)
     await nextTurn()
   }
 }
@@ -105,15 +77,19 @@ export function unpackState(bytes: Uint8Array, fork?: ForkBase): ChainState {
   if (!MAGIC.every((byte, at) => whole[at] === byte)) {
     throw new CorruptStore('these are no bytes of a state, or of another version')
   }
-  const end = Buffer.from(readObject(whole, whole.length - END_LENGTH))
-  if (end.length !== 8) throw damaged(whole.length - END_LENGTH)
+  const bytesAt = (at: number, length: number): Buffer => whole.subarray(at, at + length)
+  const root = rootIn(frameAt(whole.length - END_LENGTH, bytesAt))
+  if (root === undefined) throw damaged(whole.length - END_LENGTH)
   const medium: Medium = {
     append: () => {
       throw new Error('a pack does not grow')
     },
-    read: (position) => readObject(whole, position),
+    read: (position) => {
+      const frame = position < START ? undefined : frameAt(position, bytesAt)
+      if (frame === undefined) throw damaged(position)
+      return frame.body
+    },
   }
-  const objects = new Objects(medium)
-  if (fork !== undefined) objects.addFork(fork)
-  return objects.read(end.readDoubleLE(), stateObject)
+  const forks = new Map(fork && [[fork.upstream.source.name, fork]])
+  return new Objects(medium, forks).read(root, stateObject)
 }

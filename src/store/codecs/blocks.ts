@@ -34,6 +34,7 @@ import { mapOf, persistentListOf } from './collections.ts'
 import { type Parts, readParts, writeParts } from './parts.ts'
 import { plainly } from './plain.ts'
 import { runOf } from './runs.ts'
+import { address, hash } from './single.ts'
 import { world } from './worlds.ts'
 
 const OWN = 0
@@ -57,9 +58,6 @@ interface Changed {
 
 /** Worlds that were made of changes. */
 const remade = new LruCache<Changed, World>(64)
-
-const HASH_LENGTH = 32
-const ADDRESS_LENGTH = 20
 
 type Body = Pick<
   BlockRecord,
@@ -122,15 +120,9 @@ class StoredRecord implements BlockRecord {
 }
 
 const worldObject = shared(world)
-const prevRandao = optional<Hash>({
-  write: (value, to) => to.hex(value, HASH_LENGTH),
-  read: (from) => from.hex(HASH_LENGTH),
-})
+const prevRandao = optional(hash)
 
-export const signers: Codec<Signers> = mapOf(plainly(), {
-  write: (value, to) => to.hex(value, ADDRESS_LENGTH),
-  read: (from) => from.hex(ADDRESS_LENGTH),
-})
+export const signers: Codec<Signers> = mapOf(plainly(), address)
 const optionalSigners = optional(signers)
 
 const body: Codec<BlockRecord> = {
@@ -265,19 +257,14 @@ const canonical: Codec<CanonicalChain> = {
     }),
 }
 
-export const hash: Codec<Hash> = {
-  write: (value, to) => to.hex(value, HASH_LENGTH),
-  read: (from) => from.hex(HASH_LENGTH),
-}
-
 const place = objectOf<TransactionPlace>({ record, index: plainly() })
 
 const entries: Codec<Float64Array> = {
   write: ({ buffer, byteOffset, byteLength }, to) =>
     to.bytes(new Uint8Array(buffer, byteOffset, byteLength)),
   read(from) {
-    const bytes = from.bytes()
-    return new Float64Array(bytes.buffer, bytes.byteOffset, bytes.length / 8)
+    const { buffer, byteOffset, length } = from.bytes()
+    return new Float64Array(buffer, byteOffset, length / 8)
   },
 }
 const entryLists = listOf(shared(entries))

@@ -1,5 +1,4 @@
 // The chains of a file, by name.
-
 import { lazy } from '../../core/lrucache.ts'
 import type { PersistentMap } from '../../core/persistent.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
@@ -7,6 +6,7 @@ import type { ForkSource } from '../../node/ledger/upstream.ts'
 import { type Codec, objectOf, optional, shared } from '../objects.ts'
 import { mapOf } from './collections.ts'
 import { plainly } from './plain.ts'
+import { text } from './single.ts'
 import { state, stateObject } from './states.ts'
 
 export interface KeptChain {
@@ -52,11 +52,6 @@ export interface KeptChains {
   readonly byName: PersistentMap<string, KeptChain>
 }
 
-const name: Codec<string> = {
-  write: (text, to) => to.text(text),
-  read: (from) => from.text(),
-}
-
 export const chainsObject: Codec<KeptChains> = objectOf<KeptChains>({
-  byName: mapOf(name, keptObject),
+  byName: mapOf(text, keptObject),
 })

@@ -1,10 +1,9 @@
 // Persistent maps and lists: their inner nodes are objects, and read when something below them is asked for.
-
-import { lazy } from '../../core/lrucache.ts'
 import {
   type ListNode,
   listFromParts,
   type MapBranch,
+  type MapLeaf,
   type MapNode,
   mapFromParts,
   type PersistentList,
@@ -15,7 +14,7 @@ import {
   UnreadItems,
 } from '../../core/persistent.ts'
 import { CorruptStore } from '../bytes.ts'
-import type { Codec, Input, Objects, Output } from '../objects.ts'
+import { type Codec, listOf, type Objects } from '../objects.ts'
 
 const NOTHING = 0
 const LEAF = 1
@@ -27,6 +26,20 @@ export function mapOf<K extends string, V>(
   key: Codec<K>,
   value: Codec<V>,
 ): Codec<PersistentMap<K, V>> {
+  const leaf: Codec<MapLeaf<K, V>> = {
+    write(at, to) {
+      to.count(at.hash)
+      key.write(at.key, to)
+      value.write(at.value, to)
+    },
+    read: (from) => ({
+      kind: 'leaf',
+      hash: from.count(),
+      key: key.read(from),
+      value: value.read(from),
+    }),
+  }
+  const leaves = listOf(leaf)
   const node: Codec<MapNode<K, V> | undefined> = {
     write(at, to) {
       switch (at?.kind) {
@@ -34,12 +47,10 @@ export function mapOf<K extends string, V>(
           return to.byte(NOTHING)
         case 'leaf':
           to.byte(LEAF)
-          return writeLeaf(at, to)
+          return leaf.write(at, to)
         case 'collision':
           to.byte(COLLISION)
-          to.count(at.leaves.length)
-          for (const leaf of at.leaves) writeLeaf(leaf, to)
-          return
+          return leaves.write(at.leaves, to)
         case 'branch':
           to.byte(BRANCH)
           return to.reference(at, branch)
@@ -51,10 +62,10 @@ export function mapOf<K extends string, V>(
     read(from) {
       const kind = from.byte()
       if (kind === NOTHING) return undefined
-      if (kind === LEAF) return readLeaf(from)
+      if (kind === LEAF) return leaf.read(from)
       if (kind === COLLISION) {
-        const leaves = Array.from({ length: from.count() }, () => readLeaf(from))
-        return { kind: 'collision', hash: leaves[0]!.hash, leaves }
+        const all = leaves.read(from)
+        return { kind: 'collision', hash: all[0]!.hash, leaves: all }
       }
       if (kind !== BRANCH) throw new CorruptStore(`unknown kind of map node ${kind}`)
       return unread.read(from)
@@ -66,14 +77,7 @@ export function mapOf<K extends string, V>(
     read: (from) => unreadAt(from.store, from.position()),
   }
   const unreadAt = (store: Objects, position: number): UnreadBranch<K, V> =>
-    store.at(position, () => ({
-      kind: 'unread',
-      read: lazy(() => {
-        const made = branch.read(store.open(position))
-        store.remember(made, position)
-        return made
-      }),
-    }))
+    store.at(position, () => ({ kind: 'unread', read: store.later(position, branch) }))
   const branch: Codec<MapBranch<K, V>> = {
     write({ bitmap, children }, to) {
       to.count(bitmap >>> 0)
@@ -89,15 +93,6 @@ export function mapOf<K extends string, V>(
       }
       return { kind: 'branch', bitmap, children }
     },
-  }
-  const writeLeaf = (leaf: { hash: number; key: K; value: V }, to: Output): void => {
-    to.count(leaf.hash)
-    key.write(leaf.key, to)
-    value.write(leaf.value, to)
-  }
-  const readLeaf = (from: Input): Extract<MapNode<K, V>, { kind: 'leaf' }> => {
-    const hash = from.count()
-    return { kind: 'leaf', hash, key: key.read(from), value: value.read(from) }
   }
   return {
     write(map, to) {
@@ -115,39 +110,18 @@ export function persistentListOf<V>(value: Codec<V>): Codec<PersistentList<V>> {
   const nodeAt = (shift: number): Codec<ListNode<V> | UnreadItems<V>> => {
     const known = codecs.get(shift)
     if (known !== undefined) return known
-    const items: Codec<ListNode<V> | UnreadItems<V>> = {
-      write(node, to) {
-        const all = node instanceof UnreadItems ? node.read() : node
-        to.count(all.length)
-        for (const item of all) {
-          if (shift === 0) value.write(item as V, to)
-          else nodeAt(shift - 5).write(item as ListNode<V>, to)
-        }
-      },
-      read(from) {
-        const all: (ListNode<V> | UnreadItems<V> | V)[] = []
-        for (let left = from.count(); left > 0; left--) {
-          all.push(shift === 0 ? value.read(from) : nodeAt(shift - 5).read(from))
-        }
-        return all
-      },
+    const inner = listOf<unknown>(shift === 0 ? value : nodeAt(shift - 5))
+    const items: Codec<ListNode<V>> = {
+      write: (node: ListNode<V> | UnreadItems<V>, to) =>
+        inner.write(node instanceof UnreadItems ? node.read() : node, to),
+      read: (from) => inner.read(from) as ListNode<V>,
     }
     const codec: Codec<ListNode<V> | UnreadItems<V>> = {
       write: (node, to) => to.reference(node, items),
       read(from) {
         const { store } = from
         const position = from.position()
-        return store.at(
-          position,
-          () =>
-            new UnreadItems(
-              lazy(() => {
-                const made = items.read(store.open(position)) as ListNode<V>
-                store.remember(made, position)
-                return made
-              }),
-            ),
-        )
+        return store.at(position, () => new UnreadItems(store.later(position, items)))
       },
     }
     codecs.set(shift, codec)

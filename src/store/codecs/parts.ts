@@ -1,5 +1,5 @@
 // A block with the results of its transactions. Senders are part of it, so that no signature is recovered again.
-import type { Address, Hash } from '../../core/hex.ts'
+import type { Address } from '../../core/hex.ts'
 import { lazy } from '../../core/lrucache.ts'
 import type { BlockRecord, ExecutedTransaction } from '../../node/ledger/blockrecord.ts'
 import type { Block } from '../../protocol/blocks/block.ts'
@@ -8,24 +8,19 @@ import { EMPTY_BLOOM, type Log, type Receipt } from '../../protocol/blocks/recei
 import type { Withdrawal } from '../../protocol/blocks/withdrawal.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { decodeBlockTransaction } from '../../protocol/transactions/transactiondecoding.ts'
-import type { Codec, Input, Output } from '../objects.ts'
-import { flagOf, listOf, optional } from '../objects.ts'
+import {
+  type Codec,
+  flag,
+  type Input,
+  listOf,
+  type Output,
+  objectOf,
+  optional,
+} from '../objects.ts'
 import { plain, plainly } from './plain.ts'
+import { address, byte, bytes, hash, integer } from './single.ts'
 
 export type Parts = Pick<BlockRecord, 'block' | 'executed'>
-
-const HASH_LENGTH = 32
-const ADDRESS_LENGTH = 20
-
-const hash: Codec<Hash> = {
-  write: (value, to) => to.hex(value, HASH_LENGTH),
-  read: (from) => from.hex(HASH_LENGTH),
-}
-
-const address: Codec<Address> = {
-  write: (value, to) => to.hex(value, ADDRESS_LENGTH),
-  read: (from) => from.hex(ADDRESS_LENGTH),
-}
 
 const header: Codec<Header> = {
   write: (value, to) => to.bytes(encodeHeader(value)),
@@ -71,19 +66,7 @@ const bloom: Codec<Uint8Array> = {
   },
 }
 
-const topics = listOf(hash)
-
-const logs = listOf<Log>({
-  write(log, to) {
-    address.write(log.address, to)
-    topics.write(log.topics, to)
-    to.bytes(log.data)
-  },
-  read: (from) => ({ address: address.read(from), topics: topics.read(from), data: from.bytes() }),
-})
-
-const optionalHash = optional(hash)
-const optionalAddress = optional(address)
+const logs = listOf(objectOf<Log>({ address, topics: listOf(hash), data: bytes }))
 
 type MoreGas = Pick<Receipt, 'blobGas' | 'blockGas'>
 
@@ -98,31 +81,31 @@ const moreGas: Codec<MoreGas> = {
   },
 }
 
+const optionalAddress = optional(address)
+
+const contractAddress: Codec<Address | null> = {
+  write: (value, to) => optionalAddress.write(value ?? undefined, to),
+  read: (from) => optionalAddress.read(from) ?? null,
+}
+
+const otherMembers = objectOf<Omit<Receipt, keyof MoreGas>>({
+  type: byte as Codec<Receipt['type']>,
+  status: flag,
+  root: optional(hash),
+  cumulativeGasUsed: integer,
+  gasUsed: integer,
+  effectiveGasPrice: integer,
+  logsBloom: bloom,
+  logs,
+  contractAddress,
+})
+
 const receipt: Codec<Receipt> = {
   write(value, to) {
-    to.byte(value.type)
-    to.byte(value.status ? 1 : 0)
-    optionalHash.write(value.root, to)
-    to.integer(value.cumulativeGasUsed)
-    to.integer(value.gasUsed)
-    to.integer(value.effectiveGasPrice)
-    bloom.write(value.logsBloom, to)
-    logs.write(value.logs, to)
-    optionalAddress.write(value.contractAddress ?? undefined, to)
+    otherMembers.write(value, to)
     moreGas.write(value, to)
   },
-  read: (from) => ({
-    type: from.byte() as Receipt['type'],
-    status: flagOf(from),
-    root: optionalHash.read(from),
-    cumulativeGasUsed: from.integer(),
-    gasUsed: from.integer(),
-    effectiveGasPrice: from.integer(),
-    logsBloom: bloom.read(from),
-    logs: logs.read(from),
-    contractAddress: optionalAddress.read(from) ?? null,
-    ...moreGas.read(from),
-  }),
+  read: (from) => ({ ...otherMembers.read(from), ...moreGas.read(from) }),
 }
 
 type Outcome = Omit<ExecutedTransaction, 'transaction' | 'receipt' | 'output'>

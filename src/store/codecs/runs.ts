@@ -12,6 +12,7 @@ import { CorruptStore } from '../bytes.ts'
 import { type Codec, type Input, type Objects, type Output, optional } from '../objects.ts'
 import { persistentListOf } from './collections.ts'
 import { plainly } from './plain.ts'
+import { bytes } from './single.ts'
 
 const SEALED = 0
 const DERIVED = 1
@@ -50,10 +51,7 @@ function nameOf(run: SealedRun): object {
   return named?.count === run.count ? named.name : run
 }
 
-const pieces = persistentListOf<Uint8Array>({
-  write: (bytes, to) => to.bytes(bytes),
-  read: (from) => from.bytes(),
-})
+const pieces = persistentListOf(bytes)
 
 const optionalPosition = optional<number>({
   write: (position, to) => to.refer(position),
@@ -156,9 +154,9 @@ function readSealed(from: Input, position: number, record: Codec<BlockRecord>): 
   if (run.count >= count) return run
   const whole = Math.floor(run.count / PIECE)
   let at = PIECE * whole
-  for (const bytes of [...all.values(whole), rest]) {
-    run.log.push(bytes.subarray(ENTRY * (run.count - at)))
-    at += bytes.length / ENTRY
+  for (const piece of [...all.values(whole), rest]) {
+    run.log.push(piece.subarray(ENTRY * (run.count - at)))
+    at += piece.length / ENTRY
   }
   written.set(run, { position, count, first, pieces: all })
   const name = known.get(position) ?? {}

@@ -1,5 +1,4 @@
 // The state of a chain: every member has its codec here, or is plain.
-import type { Address } from '../../core/hex.ts'
 import { lazy } from '../../core/lrucache.ts'
 import type { AccountBook } from '../../node/accounts/accounts.ts'
 import { configFromSource } from '../../node/chainconfig.ts'
@@ -12,12 +11,11 @@ import {
 } from '../../node/ledger/chainstate.ts'
 import type { Pool, PooledTransaction } from '../../node/pool/pool.ts'
 import { type Codec, listOf, objectOf, optional, shared } from '../objects.ts'
-import { hash, signers, tree } from './blocks.ts'
+import { signers, tree } from './blocks.ts'
 import { mapOf } from './collections.ts'
 import { transaction } from './parts.ts'
 import { plain, plainly } from './plain.ts'
-
-const ADDRESS_LENGTH = 20
+import { address, hash } from './single.ts'
 
 /** What differs from the configuration that the source gives. */
 type ConfigChanges = Pick<
@@ -41,11 +39,6 @@ const config: Codec<ChainConfig> = {
     const { mergedAt } = changes
     return { ...(mergedAt === undefined ? made : mergedFrom(made, mergedAt)), ...changes }
   },
-}
-
-const address: Codec<Address> = {
-  write: (value, to) => to.hex(value, ADDRESS_LENGTH),
-  read: (from) => from.hex(ADDRESS_LENGTH),
 }
 
 const pooled = shared(
@@ -109,22 +102,17 @@ const newestSnapshot: ChainCodec<'newestSnapshot'> = {
 
 type ChainCodec<Name extends keyof ChainState> = Codec<ChainState[Name]>
 
+const named = listOf<readonly [string, Snapshot]>({
+  write([name, each], to) {
+    to.text(name)
+    snapshotObject.write(each, to)
+  },
+  read: (from) => [from.text(), snapshotObject.read(from)],
+})
+
 const namedSnapshots: Codec<ReadonlyMap<string, Snapshot>> = {
-  write(named, to) {
-    to.count(named.size)
-    for (const [name, each] of named) {
-      to.text(name)
-      snapshotObject.write(each, to)
-    }
-  },
-  read(from) {
-    const named = new Map<string, Snapshot>()
-    for (let left = from.count(); left > 0; left--) {
-      const name = from.text()
-      named.set(name, snapshotObject.read(from))
-    }
-    return named
-  },
+  write: (all, to) => named.write([...all], to),
+  read: (from) => new Map(named.read(from)),
 }
 
 const members: Codec<ChainState> = objectOf<ChainState>({

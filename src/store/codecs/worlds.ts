@@ -1,8 +1,7 @@
 // World states: nodes of their tries are objects with their own hash, so that reading one does not read those below it.
-
 import { EMPTY_CODE_HASH } from '../../core/crypto/crypto.ts'
 import { bytesOfDigest, readDigest } from '../../core/crypto/keccak.ts'
-import { type Address, EMPTY_BYTES, type Hash } from '../../core/hex.ts'
+import { EMPTY_BYTES } from '../../core/hex.ts'
 import type { UpstreamState } from '../../node/ledger/upstream.ts'
 import { isShort, type Reference } from '../../protocol/trienodes.ts'
 import type { BackedState } from '../../state/backing.ts'
@@ -30,21 +29,18 @@ import { CorruptStore } from '../bytes.ts'
 import { type Codec, type Input, type Objects, type Output, optional, shared } from '../objects.ts'
 import { mapOf } from './collections.ts'
 import { plain, plainly } from './plain.ts'
+import { address, bytes, hash } from './single.ts'
 
 const LEAF = 0
 const EXTENSION = 1
 const BRANCH = 2
 
 const HASH_LENGTH = 32
-const ADDRESS_LENGTH = 20
 
 /** Nodes of a store are immutable: no batch of changes has this token. */
 const STORED: object = {}
 
-const code: Codec<Uint8Array> = shared({
-  write: (bytes, to) => to.bytes(bytes),
-  read: (from) => from.bytes(),
-})
+const code = shared(bytes)
 
 /** How the values of a trie are kept, and their keys found again. */
 interface Values<V> extends Codec<V> {
@@ -186,9 +182,9 @@ function backedOf<V>(child: Codec<TrieNode<V>>): Codec<Trie<V>> {
     },
     read(from) {
       const upstream = backedState.read(from) as UpstreamState
-      const address = backedAddress.read(from)
+      const owner = backedAddress.read(from)
       const parts = { set: optionalChild.read(from), gone: goneKeys.read(from) }
-      const trie = address === undefined ? upstream.world.accounts : upstream.storageOf(address)
+      const trie = owner === undefined ? upstream.world.accounts : upstream.storageOf(owner)
       return (trie as Trie<unknown> as Trie<V>).changed(parts)
     },
   }
@@ -206,10 +202,7 @@ const backedState: Codec<BackedState> = shared({
   read: (from) => from.store.fork(from.text()).stateOf(plain.read(from)),
 })
 
-const backedAddress = optional<Address>({
-  write: (value, to) => to.hex(value, ADDRESS_LENGTH),
-  read: (from) => from.hex(ADDRESS_LENGTH),
-})
+const backedAddress = optional(address)
 
 const goneKeys: Codec<GoneKeys> = mapOf(plainly(), plainly())
 
@@ -218,10 +211,10 @@ function writeReference(reference: Reference, to: Output): void {
 }
 
 function readReference(from: Input): Reference {
-  const bytes = from.bytes()
-  if (bytes.length < HASH_LENGTH) return bytes
-  if (bytes.length > HASH_LENGTH) throw new CorruptStore('a hash is too long')
-  return readDigest(new DataView(bytes.buffer, bytes.byteOffset), 0)
+  const read = from.bytes()
+  if (read.length < HASH_LENGTH) return read
+  if (read.length > HASH_LENGTH) throw new CorruptStore('a hash is too long')
+  return readDigest(new DataView(read.buffer, read.byteOffset), 0)
 }
 
 const storage = trieOf<StorageSlot>(emptyStorage, {
@@ -236,26 +229,25 @@ const storage = trieOf<StorageSlot>(emptyStorage, {
 
 const accounts = trieOf<Account>(emptyWorld.accounts, {
   encode: emptyWorld.accounts.encodeValue,
-  keyOf: ({ address }) => addressKey(address),
+  keyOf: (account) => addressKey(account.address),
   write(account, to) {
-    to.hex(account.address, ADDRESS_LENGTH)
+    address.write(account.address, to)
     to.integer(account.nonce)
     to.integer(account.balance)
     const hasCode = account.codeHash !== EMPTY_CODE_HASH
     to.byte(hasCode ? 1 : 0)
     if (hasCode) {
-      to.hex(account.codeHash, HASH_LENGTH)
+      hash.write(account.codeHash, to)
       code.write(account.code, to)
     }
     storage.write(account.storage, to)
   },
   read(from) {
-    const address = from.hex<Address>(ADDRESS_LENGTH)
-    const [nonce, balance] = [from.integer(), from.integer()]
+    const common = { address: address.read(from), nonce: from.integer(), balance: from.integer() }
     const hasCode = from.byte() !== 0
-    const codeHash = hasCode ? from.hex<Hash>(HASH_LENGTH) : EMPTY_CODE_HASH
-    const bytes = hasCode ? code.read(from) : EMPTY_BYTES
-    return { address, nonce, balance, codeHash, code: bytes, storage: storage.read(from) }
+    const codeHash = hasCode ? hash.read(from) : EMPTY_CODE_HASH
+    const itsCode = hasCode ? code.read(from) : EMPTY_BYTES
+    return { ...common, codeHash, code: itsCode, storage: storage.read(from) }
   },
 })
 
