@@ -22,7 +22,7 @@ export function App(): VNode {
     document.title = `${title} · devchain`
   }, [title])
   return html`
-    <a class="skip" href="#main" onClick=${skip}>Skip to content</a>
+    <a class="skip hidden" href="#main" onClick=${skip}>Skip to content</a>
     <${Header} search=${search} onHelp=${() => setHelping(true)} />
     <${Navigation} current=${entry} />
     <main id="main" tabindex="-1" class=${classes(entry?.isFull && 'full', arriving)}>
@@ -71,21 +71,27 @@ function skip(event: Event): void {
   document.getElementById('main')?.focus()
 }
 
+const STATUS = {
+  open: ['good', 'Live'],
+  connecting: ['warn', 'Connecting'],
+  lost: ['bad', 'Reconnecting'],
+} as const
+
 type InputRef = Readonly<{ current: HTMLInputElement | null }>
 
 function Header({ search, onHelp }: { search: InputRef; onHelp: () => void }): VNode {
   const { path } = useChain()
   const { head, status, chainId, pending } = useView()
-  const words = { open: 'Live', connecting: 'Connecting', lost: 'Reconnecting' }
+  const [kind, word] = STATUS[status]
   return html`<header class="top">
-    <a class="brand" href="#/" aria-label="devchain"><img src="/page.svg" alt="" width="22" height="22" /><span>devchain</span></a>
-    <span class="where" title="Path and id of the chain">${path === '/' ? '' : `${path} `}${chainId === undefined ? '' : `chain ${chainId}`}</span>
+    <a class="brand strong flow" href="#/" aria-label="devchain"><img src="/page.svg" alt="" width="22" height="22" /><span>devchain</span></a>
+    <span class="where dim cut" title="Path and id of the chain">${path === '/' ? '' : `${path} `}${chainId === undefined ? '' : `chain ${chainId}`}</span>
     <${Search} input=${search} />
-    <div class="now">
-      <span class="pending" title="Transactions in the pool">${pending > 0 && `${count(pending)} pending`}</span>
-      <a class="height" href=${head ? linkTo(['block', head.number]) : '#/'} title="Newest block">
+    <div class="now flow">
+      <span class="pending warn" title="Transactions in the pool">${pending > 0 && `${count(pending)} pending`}</span>
+      <a class="height strong" href=${head ? linkTo(['block', head.number]) : '#/'} title="Newest block">
         <span class="hidden">Newest block </span>${head ? `#${count(head.number)}` : ''}</a>
-      <span class=${`status ${status}`} role="status">${words[status]}</span>
+      <span class="status dim" role="status"><i class=${`outcome ${kind}`}></i>${word}</span>
       <button type="button" class="quiet" onClick=${onHelp} aria-label="Keyboard shortcuts" title="Keyboard shortcuts (?)">?</button>
     </div>
   </header>`
@@ -109,7 +115,7 @@ function Search({ input }: { input: InputRef }): VNode {
     <input ref=${input} type="search" spellcheck=${false} autocomplete="off" aria-label="Search"
       placeholder="Block, transaction, address or name" onInput=${() => setProblem('')} />
     <kbd aria-hidden="true">/</kbd>
-    <span class="problem" role="alert">${problem}</span>
+    <span class="problem notice bad" role="alert">${problem}</span>
   </form>`
 }
 
@@ -124,10 +130,10 @@ function Navigation({ current }: { current: ViewEntry | undefined }): VNode {
 function Problem(): VNode | false {
   const { status, problem } = useView()
   if (problem !== undefined)
-    return html`<p class="failure" role="alert">This page cannot read the chain: ${problem}</p>`
+    return html`<p class="failure notice bad" role="alert">This page cannot read the chain: ${problem}</p>`
   return (
     status === 'lost' &&
-    html`<p class="warning" role="alert">devchain does not respond. The page goes on when it is back.</p>`
+    html`<p class="notice warn" role="alert">devchain does not respond. The page goes on when it is back.</p>`
   )
 }
 

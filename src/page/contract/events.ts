@@ -44,7 +44,7 @@ export function Events({ address, abi, route }: EventsProps): VNode {
   const logs = [...read.value, ...others.flatMap(({ value }) => value ?? [])].reverse()
   const further =
     first > 0 &&
-    html`<p class="more"><span class="dim">since block ${count(first)}</span> <button type="button" onClick=${() => setBlocks((before) => before * FURTHER)}>Search ${plural(blocks * FURTHER, 'block')}</button></p>`
+    html`<p class="inset"><span class="dim">since block ${count(first)}</span> <button type="button" onClick=${() => setBlocks((before) => before * FURTHER)}>Search ${plural(blocks * FURTHER, 'block')}</button></p>`
   return html`<${Items} label="Events" kind="events" columns=${['Block', 'Event', 'Values', 'Transaction']} items=${logs} most=${16} empty="No events."
       keyOf=${({ blockNumber, logIndex }: ContractLog) => `${blockNumber} ${logIndex}`}
       row=${(log: ContractLog) => html`<${EventCells} abi=${abi} log=${log} />`} />${further}`
@@ -55,7 +55,7 @@ function EventCells({ abi, log }: { abi: readonly unknown[]; log: ContractLog })
   const values = known?.values ?? [['data', log.data] as const]
   const whole = values.map(([name, text]) => `${name} ${text}`).join('\n')
   return html`
-    <${Cell}><a class="number" href=${linkTo(['block', Number(log.blockNumber)])}>${count(Number(log.blockNumber))}</a><//>
+    <${Cell}><a class="strong" href=${linkTo(['block', Number(log.blockNumber)])}>${count(Number(log.blockNumber))}</a><//>
     <${Cell}>${known?.name ?? html`<code title=${log.topics[0]}>${short(log.topics[0] ?? 'anonymous')}</code>`}<//>
     <${Cell}><span title=${cut(whole)}>${values.map(([name, text], i) => html`${i > 0 && ' '}<span class="dim">${name}</span> <${Linked} text=${text} />`)}</span><//>
     <${Cell}><${HexLink} value=${log.transactionHash} to=${['tx', log.transactionHash]} /><//>`

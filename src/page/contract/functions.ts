@@ -31,10 +31,10 @@ export function Functions({ address, abi, block }: FunctionsProps): VNode {
     ['Write', all.filter((each) => !isRead(each))],
   ] as const
   if (all.length === 0) return html`<${Empty}>The ABI has no functions.<//>`
-  return html`<div class="functions">${groups.map(
+  return html`<div>${groups.map(
     ([title, items]) =>
       items.length > 0 &&
-      html`<section aria-label=${title}><h3>${title}</h3>${items.map(
+      html`<section aria-label=${title}><h3 class="inset">${title}</h3>${items.map(
         (item) =>
           html`<${FunctionForm} key=${signatureOf(item)} address=${address} item=${item} block=${block} />`,
       )}</section>`,
@@ -47,8 +47,8 @@ function FunctionForm(props: FormProps): VNode {
   const { item } = props
   const [isOpen, setOpen] = useState(false)
   return html`<details class="function" onToggle=${(event: Event) => setOpen((event.currentTarget as HTMLDetailsElement).open)}>
-    <summary><code><b>${item.name}</b>${signatureOf(item).slice(item.name.length)}</code>
-      ${item.stateMutability === 'payable' && html`<span class="badge waiting">payable</span>`}</summary>
+    <summary class="inset"><code class="dim"><b>${item.name}</b>${signatureOf(item).slice(item.name.length)}</code>
+      ${item.stateMutability === 'payable' && html`<span class="badge warn">payable</span>`}</summary>
     ${isOpen && html`<${FunctionBody} ...${props} />`}
   </details>`
 }
@@ -74,7 +74,7 @@ function FunctionBody({ address, item, block }: FormProps): VNode {
   }
   const isWrong = typeof calls === 'string'
   const isBusy = run.state === 'running'
-  return html`<form class="form" onSubmit=${submit}>
+  return html`<form class="form inset" onSubmit=${submit}>
     ${item.inputs.map(
       (input, i) =>
         html`<${FormField} key=${i} label=${labelOf(input, i)} kind=${input.type === 'address' ? 'account' : 'text'}
@@ -84,7 +84,7 @@ function FunctionBody({ address, item, block }: FormProps): VNode {
     )}
     ${!isRead(item) && html`<${FormField} label="From" kind="account" value=${from} onValue=${(value: string) => setOrder((before) => ({ ...before, from: value }))} />`}
     ${isPayable && html`<${FormField} label="Value" kind="text" hint="1.5 ether" isOptional value=${order.value} onValue=${(value: string) => setOrder((before) => ({ ...before, value }))} />`}
-    <div class="buttons">
+    <div class="flow">
       ${isRead(item) ? html`<button type="submit" class="main" disabled=${isWrong || isBusy}>Read</button>` : html`<button type="submit" disabled=${isWrong || isBusy}>Simulate</button><button type="button" class="main" disabled=${isWrong || isBusy} onClick=${() => typeof calls !== 'string' && void start(calls.send)}>Send</button>`}
       ${isWrong && html`<span class="dim">${calls}</span>`}
     </div>
@@ -134,8 +134,8 @@ function Outcome({ run, item }: { run: Run; item: AbiFunction }): VNode {
   if (run.state !== 'done' || run.method !== 'eth_call') return html`<${RunResult} run=${run} />`
   const results = resultsIn(item, String(run.result))
   if (typeof results === 'string')
-    return html`<div class="result" aria-live="polite"><p class="warning">${results}</p></div>`
-  return html`<div class="result" aria-live="polite"><div class="success">${
+    return html`<div class="result" aria-live="polite"><p class="notice warn">${results}</p></div>`
+  return html`<div class="result" aria-live="polite"><div class="notice success">${
     results.length === 0
       ? html`<p>${isRead(item) ? 'It returns nothing.' : 'It would succeed.'}</p>`
       : html`<dl>${results.map(([name, text]) => html`<div><dt>${name}</dt><dd><${Linked} text=${text} /></dd></div>`)}</dl>`

@@ -78,8 +78,8 @@ export function History(props: HistoryProps): VNode {
   return html`${entries.length === 0 && html`<${Empty}>Nothing changed it.<//>`}
     ${entries.map(([, entry]) => entry)}
     ${changes.error && html`<${Waiting} read=${changes} />`}
-    ${blocks < all && html`<p class="more"><span class="dim">Changes without a transaction: in the newest ${plural(blocks, 'block')} of ${count(all)}</span> ${most < MOST_BLOCKS && html`<button type="button" onClick=${() => setMost(MOST_BLOCKS)}>Search ${plural(Math.min(all, MOST_BLOCKS), 'block')}</button>`}</p>`}
-    <p class="more"><button type="button" disabled=${pages.length === 1} onClick=${() => setPages(pages.slice(0, -1))}>Newer</button> <button type="button" disabled=${lastPage} onClick=${() => setPages([...pages, oldest])}>Older</button></p>`
+    ${blocks < all && html`<p class="inset"><span class="dim">Changes without a transaction: in the newest ${plural(blocks, 'block')} of ${count(all)}</span> ${most < MOST_BLOCKS && html`<button type="button" onClick=${() => setMost(MOST_BLOCKS)}>Search ${plural(Math.min(all, MOST_BLOCKS), 'block')}</button>`}</p>`}
+    <p class="inset"><button type="button" disabled=${pages.length === 1} onClick=${() => setPages(pages.slice(0, -1))}>Newer</button> <button type="button" disabled=${lastPage} onClick=${() => setPages([...pages, oldest])}>Older</button></p>`
 }
 
 interface RpcAccountPart {
@@ -107,7 +107,7 @@ function Entry({ transaction, address }: { transaction: RpcTransaction; address:
   const { pre, post } = diff.value
   const storage = trace.value.storage.find((each) => each.address.toLowerCase() === address)
   const lines = [...partTexts(pre[address] ?? {}, post[address] ?? {}), ...(storage?.changes ?? [])]
-  const title = html`<a class="number" href=${linkTo(['block', Number(blockNumber)])}>${count(Number(blockNumber))}</a> <${HexLink} value=${hash} to=${['tx', hash]} /> <span class="dim">${callText(transaction, names)}</span>`
+  const title = html`<a class="strong" href=${linkTo(['block', Number(blockNumber)])}>${count(Number(blockNumber))}</a> <${HexLink} value=${hash} to=${['tx', hash]} /> <span class="dim">${callText(transaction, names)}</span>`
   return html`<${Group} title=${title} lines=${lines.length === 0 ? ['nothing changed'] : lines} />`
 }
 
@@ -122,7 +122,7 @@ interface RpcDirectChange {
 
 function DirectEntry({ change }: { change: RpcDirectChange }): VNode {
   const { blockNumber, blockHash, before, after, storage } = change
-  const title = html`<a class="number" href=${linkTo(['block', blockHash])}>${count(Number(blockNumber))}</a> <span class="dim">set after this block, without a transaction</span>`
+  const title = html`<a class="strong" href=${linkTo(['block', blockHash])}>${count(Number(blockNumber))}</a> <span class="dim">set after this block, without a transaction</span>`
   const parts = partTexts(before ?? {}, after ?? { balance: '0x0', nonce: '0x0', code: '0x' })
   return html`<${Group} title=${title} lines=${[...parts, ...storage]} />`
 }

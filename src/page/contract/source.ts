@@ -13,7 +13,7 @@ export function Sources({ sources }: { sources: Readonly<Record<string, string>>
     return html`<${Empty}>No source: the artifact has none, or the file changed after the compilation.<//>`
   return html`${
     paths.length > 1 &&
-    html`<label class="more"><span class="hidden">File</span><select value=${path} onChange=${(event: Event) => choose((event.currentTarget as HTMLSelectElement).value)}>${paths.map(
+    html`<label class="inset"><span class="hidden">File</span><select value=${path} onChange=${(event: Event) => choose((event.currentTarget as HTMLSelectElement).value)}>${paths.map(
       (each) => html`<option>${each}</option>`,
     )}</select></label>`
   }<div class="whole-source"><${Source} path=${path} text=${sources[path]} /></div>`

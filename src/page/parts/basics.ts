@@ -44,11 +44,11 @@ interface HexLinkProps {
 export function HexLink({ value, to, name, isWhole = false }: HexLinkProps): VNode {
   const text = name === undefined ? (isWhole ? value : short(value)) : nameText(name, value)
   return html`<span class="hex"><a href=${linkTo(to)} title=${value}
-    class=${classes(name === undefined && 'mono')}>${text}</a><${Copy} text=${value} /></span>`
+    class=${classes('cut', name === undefined && 'mono')}>${text}</a><${Copy} text=${value} /></span>`
 }
 
 export function Hex({ value, isWhole = false }: { value: string; isWhole?: boolean }): VNode {
-  return html`<span class="hex"><span class="mono" title=${value}>${isWhole ? value : short(value)}</span><${Copy} text=${value} /></span>`
+  return html`<span class="hex"><span class="cut mono" title=${value}>${isWhole ? value : short(value)}</span><${Copy} text=${value} /></span>`
 }
 
 /** Text of any length: its beginning, and all of it behind a disclosure. */
@@ -91,7 +91,7 @@ export function Panel(props: {
 }): VNode {
   const { title, note, children, className, isBusy } = props
   return html`<section class=${classes('panel', className)} aria-label=${title} aria-busy=${isBusy ? 'true' : undefined}>
-    <header><h2>${title}</h2>${note && html`<div class="note">${note}</div>`}</header>
+    <header class="flow inset"><h2>${title}</h2>${note && html`<div class="note dim">${note}</div>`}</header>
     ${children}
   </section>`
 }
@@ -107,17 +107,17 @@ export function Fact({ name, children }: { name: string; children?: Children }):
 }
 
 export function Empty({ children }: { children?: Children }): VNode {
-  return html`<p class="empty">${children}</p>`
+  return html`<p class="dim inset">${children}</p>`
 }
 
 export function Failure({ error }: { error: Error }): VNode {
-  return html`<p class="failure" role="alert"><${Long} text=${error.message} /></p>`
+  return html`<p class="failure notice bad" role="alert"><${Long} text=${error.message} /></p>`
 }
 
 /** What stands for a value that is not there yet, or failed. */
 export function Waiting({ read }: { read: Reading<unknown> }): VNode {
   return read.error === undefined
-    ? html`<p class="empty" aria-busy="true">Reading…</p>`
+    ? html`<p class="dim inset" aria-busy="true">Reading…</p>`
     : html`<${Failure} error=${read.error} />`
 }
 

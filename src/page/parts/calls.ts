@@ -22,8 +22,8 @@ export function CallCode({ calls }: { calls: readonly RpcCall[] }): VNode {
     curl: () => calls.map((each) => curlOf(url, each)).join('\n'),
     viem: () => [viemClientOf(url), ...calls.map(viemOf)].join('\n'),
   }[form]()
-  return html`<div class="code">
-    <div class="choices" role="group" aria-label="Form of the call">${FORMS.map(
+  return html`<div class="code panel">
+    <div class="choices flow" role="group" aria-label="Form of the call">${FORMS.map(
       (each) =>
         html`<button type="button" class="quiet" aria-pressed=${each === form} onClick=${() => setForm(each)}>${each}</button>`,
     )}<${Copy} text=${text} label=${`Copy as ${form}`} /></div>
@@ -61,7 +61,7 @@ export function useRun(): readonly [Run, (calls: readonly RpcCall[]) => Promise<
 /** What came of a run: a link to the transaction, a value, or why it failed. */
 export function RunResult({ run }: { run: Run }): VNode {
   return html`<div class="result" aria-live="polite" aria-busy=${run.state === 'running'}>
-    ${run.state === 'failed' && html`<p class="failure" role="alert"><${Long} text=${reasonOf(run.error)} most=${1_000} /></p>`}
+    ${run.state === 'failed' && html`<p class="failure notice bad" role="alert"><${Long} text=${reasonOf(run.error)} most=${1_000} /></p>`}
     ${run.state === 'done' && html`<${Result} run=${run} />`}
   </div>`
 }
@@ -78,18 +78,18 @@ function Result({ run: { method, result } }: { run: Run }): VNode {
     return html`<${Sent} hash=${result} />`
   if (method === 'devchain_newChain') {
     const { path } = result as { readonly path: string }
-    return html`<p class="success">Made. <a href=${`${path}#/time`}>Open ${path}</a></p>`
+    return html`<p class="success notice flow">Made. <a href=${`${path}#/time`}>Open ${path}</a></p>`
   }
   if (method === 'devchain_replay') return html`<${Replayed} all=${result} />`
   const text = typeof result === 'string' ? result : JSON.stringify(result, null, 2)
   return result === null || result === true
-    ? html`<p class="success">Done.</p>`
-    : html`<div class="success"><code><${Long} text=${text} most=${2_000} /></code><${Copy} text=${text} label="Copy the result" /></div>`
+    ? html`<p class="success notice flow">Done.</p>`
+    : html`<div class="success notice flow"><code><${Long} text=${text} most=${2_000} /></code><${Copy} text=${text} label="Copy the result" /></div>`
 }
 
 function Replayed({ all }: { all: readonly RpcReplayed[] }): VNode {
   const others = all.filter(({ before, after }) => JSON.stringify(before) !== JSON.stringify(after))
-  return html`<div class="success"><p>Replayed ${plural(all.length, 'transaction')}: ${others.length === 0 ? 'all did the same' : `${count(others.length)} did not do the same`}.</p></div>
+  return html`<div class="success notice flow"><p>Replayed ${plural(all.length, 'transaction')}: ${others.length === 0 ? 'all did the same' : `${count(others.length)} did not do the same`}.</p></div>
     <${Items} label="Replayed" kind="left" columns=${['Transaction', 'Was', 'Is now']} items=${all} most=${8} rowHeight=${36} empty="They have no transactions."
       keyOf=${({ hash }: RpcReplayed) => hash} row=${(each: RpcReplayed) => html`<${ReplayedCells} ...${each} />`} />`
 }
@@ -108,7 +108,7 @@ function runText({ status, error, gasUsed }: RpcRun): string {
 function Sent({ hash }: { hash: string }): VNode {
   const { value: receipt } = useRead<RpcReceipt | null>('eth_getTransactionReceipt', [hash], 'now')
   const created = receipt?.contractAddress
-  return html`<div class="success"><${Outcome} receipt=${receipt} />
+  return html`<div class="success notice flow"><${Outcome} receipt=${receipt} />
     <span>${receipt === null ? 'Waits in the pool' : receipt?.status === '0x0' ? 'Failed' : 'Mined'}</span>
     <${HexLink} value=${hash} to=${['tx', hash]} />
     ${created && html`<span>created</span><${HexLink} value=${created} to=${['address', created]} />`}

@@ -43,6 +43,7 @@ function NodeCells({ row, toggle }: { row: TreeRow; toggle: (key: string) => voi
   const { key, depth, node, isClosed } = row
   const { type, name, value = '0x0', gasUsed, steps = [] } = node
   const isEvent = type === 'EVENT'
+  const [word, colour] = KINDS[type] ?? [type.toLowerCase(), 'dim']
   // a contract may be called as an address looks
   const shown = node.to ? cut(nameText(name.split(/[.(]/, 1)[0]!, node.to)) : ''
   const text = shown.startsWith('“') ? `${cut(name)} ${short(node.to!)}` : cut(name)
@@ -50,11 +51,11 @@ function NodeCells({ row, toggle }: { row: TreeRow; toggle: (key: string) => voi
     <${Cell} className="node"><span class="indent" style=${{ width: `${depth * 18}px` }}></span>
       ${
         steps.length > 0
-          ? html`<button type="button" class="fold" aria-expanded=${!isClosed} aria-label=${`Steps of ${cut(name, 100)}`} onClick=${() => toggle(key)}>${isClosed ? '+' : '−'}</button>`
+          ? html`<button type="button" class="quiet fold" aria-expanded=${!isClosed} aria-label=${`Steps of ${cut(name, 100)}`} onClick=${() => toggle(key)}>${isClosed ? '+' : '−'}</button>`
           : html`<span class="fold"></span>`
       }
-      <span class=${`kind ${type.toLowerCase()}`}>${KINDS[type] ?? type.toLowerCase()}</span>
-      <span class=${classes('name', node.error !== undefined && 'bad')} title=${cut(name, 2_000)}>${
+      <span class=${`badge ${colour}`}>${word}</span>
+      <span class=${classes('cut', node.error !== undefined && 'bad')} title=${cut(name, 2_000)}>${
         node.to
           ? html`<a href=${linkTo(['address', node.to])} title=${node.to}>${text}</a>`
           : cut(name)
@@ -64,11 +65,12 @@ function NodeCells({ row, toggle }: { row: TreeRow; toggle: (key: string) => voi
     <${Cell} className="dim">${gasUsed === undefined ? '' : count(Number(gasUsed))}<//>`
 }
 
-const KINDS: Readonly<Record<string, string>> = {
-  STATICCALL: 'static',
-  DELEGATECALL: 'delegate',
-  CALLCODE: 'callcode',
-  CREATE: 'create',
-  CREATE2: 'create2',
-  SELFDESTRUCT: 'destroy',
+/** Word and colour. */
+const KINDS: Readonly<Record<string, readonly [string, string]>> = {
+  EVENT: ['event', 'accent'],
+  STATICCALL: ['static', 'dim'],
+  DELEGATECALL: ['delegate', 'dim'],
+  CREATE: ['create', 'good'],
+  CREATE2: ['create2', 'good'],
+  SELFDESTRUCT: ['destroy', 'dim'],
 }

@@ -2,7 +2,7 @@
 import type { VNode } from 'preact'
 import { useEffect, useId } from 'preact/hooks'
 import { useNames, useOwned } from '../data/accounts.ts'
-import { count } from '../data/format.ts'
+import { count, isAddress } from '../data/format.ts'
 import { useRead } from '../data/use.ts'
 import { html } from '../html.ts'
 
@@ -18,11 +18,14 @@ interface FieldProps {
 export function FormField(props: FieldProps): VNode {
   const { label, kind, value, onValue, hint = '', isOptional = false } = props
   const id = useId()
+  const name = useNames(kind === 'account' && isAddress(value) ? [value] : []).get(
+    value.toLowerCase(),
+  )
   const onInput = (event: Event): void =>
     onValue((event.currentTarget as HTMLInputElement | HTMLTextAreaElement).value)
   const common = { id, value, onInput, placeholder: hint, spellcheck: false, autocomplete: 'off' }
   return html`<div class="field">
-    <label for=${id}>${label}${isOptional && html` <span class="dim">optional</span>`}</label>
+    <label for=${id}>${label} <span class="dim">${name ?? (isOptional && 'optional')}</span></label>
     ${
       kind === 'snapshot'
         ? html`<${SnapshotSelect} id=${id} value=${value} onValue=${onValue} />`
@@ -39,14 +42,10 @@ export function FormField(props: FieldProps): VNode {
 function AccountInput(props: { readonly id: string; readonly value: string }): VNode {
   const owned = useOwned()
   const names = useNames(owned)
-  const name = useNames(/^0x[0-9a-f]{40}$/i.test(props.value) ? [props.value] : []).get(
-    props.value.toLowerCase(),
-  )
-  return html`<div class="account"><input type="text" class="mono" list=${`${props.id}-known`} ...${props} />
-    ${name && html`<span class="dim">${name}</span>`}
+  return html`<input type="text" class="mono" list=${`${props.id}-known`} ...${props} />
     <datalist id=${`${props.id}-known`}>${owned.map(
       (each, i) => html`<option value=${each}>${names.get(each) ?? `account ${i}`}</option>`,
-    )}</datalist></div>`
+    )}</datalist>`
 }
 
 export interface RpcSnapshot {

@@ -62,11 +62,11 @@ export function List(props: ListProps): VNode {
       style=${{ transform: `translateY(${index * rowHeight}px)`, height: `${rowHeight}px` }}>${row(index)}</div>`)
   }
   return html`<div class=${`list ${kind}`} role="table" aria-label=${label} aria-rowcount=${total + 1}>
-    <div role="rowgroup" class="head"><div role="row" class="row">${columns.map(
-      (name) => html`<div role="columnheader" class="cell">${name}</div>`,
+    <div role="rowgroup" class="head dim"><div role="row" class="row">${columns.map(
+      (name) => html`<div role="columnheader" class="cell cut">${name}</div>`,
     )}</div></div>
     <div role="rowgroup" class="rows" ref=${scroller} onScroll=${look} onKeyDown=${moveByArrows} tabindex="0" aria-label=${label}>
-      ${total === 0 && html`<div role="row" class="empty"><div role="cell">${empty}</div></div>`}
+      ${total === 0 && html`<div role="row" class="dim inset"><div role="cell">${empty}</div></div>`}
       <div role="presentation" class="sheet" style=${{ height: `${total * rowHeight}px` }}>${rows}</div>
     </div>
   </div>`
@@ -85,7 +85,7 @@ interface ItemsProps<T> extends Omit<ListProps, 'total' | 'rowHeight' | 'keyOf' 
 /** A list as high as its items, up to some rows; what to say in place of an empty one. */
 export function Items<T>(props: ItemsProps<T>): VNode {
   const { items, most, rowHeight = 40, keyOf, row, empty, ...rest } = props
-  if (items.length === 0) return html`<p class="empty">${empty}</p>`
+  if (items.length === 0) return html`<p class="dim inset">${empty}</p>`
   return html`<div style=${{ height: `${(Math.min(items.length, most) + 1) * rowHeight + 4}px` }}>
     <${List} ...${rest} rowHeight=${rowHeight} total=${items.length} empty=""
       keyOf=${(index: number) => keyOf(items[index]!)} row=${(index: number) => row(items[index]!)} /></div>`
@@ -93,7 +93,7 @@ export function Items<T>(props: ItemsProps<T>): VNode {
 
 export function Cell(props: { children?: Children; className?: string }): VNode {
   const { children, className = '' } = props
-  return html`<div role="cell" class=${`cell ${className}`}>${children}</div>`
+  return html`<div role="cell" class=${`cell cut ${className}`}>${children}</div>`
 }
 
 /** Up and down move between the first links of the rows. */

@@ -15,7 +15,7 @@ interface OfferProps {
 
 export function Offer({ label, about, calls, isDangerous = false }: OfferProps): VNode {
   const [run, start] = useRun()
-  return html`<details class="offer"><summary>${label}</summary>
+  return html`<details class="offer inset"><summary>${label}</summary>
     <p class="dim">${about}</p>
     <button type="button" class=${isDangerous ? 'main danger' : 'main'} disabled=${run.state === 'running'} onClick=${() => void start(calls)}>${label}</button>
     <${RunResult} run=${run} />

@@ -39,7 +39,7 @@ function Line(props: { number: number; text: string; place: LinePlace | undefine
   const isFirst = number === place?.line
   const [from, to] =
     isFirst && place.endLine === place.line ? [place.column - 1, place.endColumn - 1] : [0, 0]
-  return html`<div role="cell" class=${classes('line', isIn && 'in', isFirst && 'first')}><span class="line-number">${number}</span><code>${
+  return html`<div role="cell" class=${classes('line', isIn && 'in', isFirst && 'first')}><span class="line-number dim">${number}</span><code>${
     to > from
       ? html`${text.slice(0, from)}<mark>${text.slice(from, to)}</mark>${text.slice(to)}`
       : text

@@ -99,7 +99,7 @@ export function Outcome({ receipt }: { receipt: RpcReceipt | null | undefined })
   if (receipt === undefined) return html`<span class="outcome"></span>`
   const [kind, word] =
     receipt === null
-      ? ['waiting', 'Pending']
+      ? ['warn', 'Pending']
       : receipt.status === '0x0'
         ? ['bad', 'Failed']
         : ['good', 'Succeeded']

@@ -63,13 +63,13 @@ function Account({ address, route }: AccountProps): VNode {
   const isContract = code.value !== undefined && code.value !== '0x'
   if (code.value === undefined) return html`<h1>Account</h1><${Waiting} read=${code} />`
   return html`
-    <div class="title"><${Title} text=${name ?? contract?.name ?? (isContract ? 'Contract' : 'Account')} />
+    <div class="title flow"><${Title} text=${name ?? contract?.name ?? (isContract ? 'Contract' : 'Account')} />
       ${isContract && html`<${Badge} kind="">contract<//>`}
-      <nav aria-label="Acts">
+      <nav class="flow" aria-label="Acts">
         <a class="button" href=${linkTo(['act'], { do: 'send', to: address })}>Send to it</a>
         <a class="button" href=${linkTo(['act'], { do: 'balance', account: address })}>Set balance</a>
       </nav></div>
-    <p class="address"><span class="mono">${address}</span><${Copy} text=${address} /></p>
+    <p class="flow"><span class="mono">${address}</span><${Copy} text=${address} /></p>
     <${Panel} title=${isContract ? 'Contract' : 'Account'} isBusy=${contract === undefined}><${AccountFacts} ...${{ address, block, code: code.value, contract }} /><//>
     ${isContract ? html`<${Tabs} address=${address} route=${route} block=${block} contract=${contract ?? undefined} />` : html`<${Transactions} address=${address} route=${route} />`}`
 }
@@ -131,7 +131,7 @@ function Tabs({ address, route, block, contract }: TabsProps): VNode {
     Transactions: () => html`<${Transactions} address=${address} route=${route} />`,
   }
   const needsContract = current === 'Functions' || current === 'Source'
-  return html`<nav class="tabs" aria-label="Parts of the contract">${TABS.map(
+  return html`<nav class="flow" aria-label="Parts of the contract">${TABS.map(
     (each) =>
       html`<a href=${linkTo(['address', address], { tab: each === TABS[0] ? undefined : each.toLowerCase() })}
         aria-current=${each === current ? 'page' : undefined}>${each}</a>`,

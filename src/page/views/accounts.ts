@@ -65,8 +65,8 @@ export function AccountsView({ route }: ViewProps): VNode {
   ]
   const note = `${plural(rows.length, 'account')}${page.value?.next ? ', there are more' : ''}`
   return html`<h1 class="hidden">Accounts</h1>
-    <div class="live whole"><${Panel} title="Accounts" note=${note}>
-      <div class="filter"><input type="search" aria-label="Filter accounts" placeholder="Filter by name or address" value=${filter}
+    <${Panel} title="Accounts" note=${note} className="fill">
+      <div class="filter flow inset"><input type="search" aria-label="Filter accounts" placeholder="Filter by name or address" value=${filter}
         onInput=${(event: Event) => setFilter((event.currentTarget as HTMLInputElement).value)} /></div>
       ${
         found.length === 0
@@ -75,7 +75,7 @@ export function AccountsView({ route }: ViewProps): VNode {
               keyOf=${(index: number) => found[index]!.address}
               row=${(index: number) => html`<${AccountCells} ...${found[index]} name=${names.get(found[index]!.address)} tokens=${shown} block=${block} />`} />`
       }
-    <//></div>`
+    <//>`
 }
 
 /** The accounts of the node first, then contracts, then others. */

@@ -49,14 +49,14 @@ function ActForm({ act, given }: { act: Act; given: Readonly<Record<string, stri
     if (Array.isArray(calls)) void start(calls)
   }
   return html`<${Panel} title=${act.title}>
-    <form class="form" onSubmit=${submit}>
+    <form class="form inset" onSubmit=${submit}>
       <p class="dim">${act.about}</p>
       ${act.fields.map(
         (field) =>
           html`<${FormField} key=${field.name} ...${field} value=${values[field.name] ?? ''}
             onValue=${(value: string) => setTyped((before) => ({ ...before, [field.name]: value }))} />`,
       )}
-      <div class="buttons"><button type="submit" class=${act.isDangerous ? 'main danger' : 'main'} disabled=${!Array.isArray(calls) || run.state === 'running'}>${act.title}</button>
+      <div class="flow"><button type="submit" class=${act.isDangerous ? 'main danger' : 'main'} disabled=${!Array.isArray(calls) || run.state === 'running'}>${act.title}</button>
         ${!Array.isArray(calls) && html`<span class="dim">${calls as string}</span>`}</div>
       <${RunResult} run=${run} />
       ${Array.isArray(calls) && html`<${CallCode} calls=${calls} />`}

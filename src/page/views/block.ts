@@ -42,9 +42,9 @@ function Block({ block }: { block: RpcBlock }): VNode {
   const spent = parent && Number(block.timestamp) - Number(parent.timestamp)
   const { transactions } = block
   return html`
-    <div class="title"><h1>Block ${count(number)}</h1>
-      ${isLeft && html`<${Badge} kind="left">not in the chain: a revert or a reorg left it<//>`}
-      <nav aria-label="Neighbours">
+    <div class="title flow"><h1>Block ${count(number)}</h1>
+      ${isLeft && html`<${Badge} kind="warn">not in the chain: a revert or a reorg left it<//>`}
+      <nav class="flow" aria-label="Neighbours">
         <a class="button" href=${linkTo(['block', isLeft ? block.parentHash : Math.max(0, number - 1)])} aria-disabled=${number === 0}>Previous</a>
         <a class="button" href=${linkTo(['block', branch ? placeOn(branch, number + 1) : number + 1])} aria-disabled=${number === (branch?.last ?? head?.number)}>Next</a>
       </nav>

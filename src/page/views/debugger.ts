@@ -44,7 +44,7 @@ export function DebuggerView({ route: { parts, query } }: ViewProps): VNode {
     () => logs && transaction && runOf(logs, codeOf(transaction)),
     [logs, transaction],
   )
-  const title = html`<div class="title"><h1>Debugger</h1><a href=${linkTo(['tx', hash])} class="mono">${short(hash)}</a></div>`
+  const title = html`<div class="title flow"><h1>Debugger</h1><a href=${linkTo(['tx', hash])} class="mono">${short(hash)}</a></div>`
   if (!run || !logs)
     return html`${title}<${Waiting} read=${count.error ? count : (read as Reading<unknown>)} />`
   if (logs.length === 0) return html`${title}<${Empty}>This transaction runs no code.<//>`
@@ -76,7 +76,7 @@ function Debugger({ hash, run, step }: { hash: string; run: RecordedRun; step: n
   const source = place && sources?.sources[place.source]
   return html`
     <${Controls} run=${run} step=${step} move=${move} moveLine=${moveLine} />
-    <div class="debugger">
+    <div class="debugger fill">
       <${Panel} title="Source" note=${sources?.contract}>${
         source === undefined
           ? html`<${Empty}>${whyNoSource(sources)}<//>`
@@ -118,7 +118,7 @@ interface ControlsProps {
 function Controls({ run, step, move, moveLine }: ControlsProps): VNode {
   const last = run.steps.length - 1
   const { gas, error } = run.steps[step]!
-  return html`<div class="controls" role="group" aria-label="Steps">
+  return html`<div class="controls flow" role="group" aria-label="Steps">
     <button type="button" disabled=${step === 0} onClick=${() => moveLine(-1)} title="Shift and ←">Line back</button>
     <button type="button" disabled=${step === 0} onClick=${() => move(step - 1)} title="←">Step back</button>
     <button type="button" disabled=${step === last} onClick=${() => move(step + 1)} title="→">Step</button>
@@ -127,7 +127,7 @@ function Controls({ run, step, move, moveLine }: ControlsProps): VNode {
     <span class="step-count">${count(step + 1)} of ${count(last + 1)}</span>
     <span class="dim">${count(gas)} gas left</span>
     ${error && html`<span class="bad">${error}</span>`}
-    <ol class="frames" aria-label="Call stack">${framesAround(run, step).map((index) => {
+    <ol class="frames flow" aria-label="Call stack">${framesAround(run, step).map((index) => {
       const { code, kind } = run.frames[index]!
       return html`<li><span class="dim">${kind.toLowerCase()}</span> ${'account' in code ? html`<a class="mono" href=${linkTo(['address', code.account])} title=${code.account}>${short(code.account)}</a>` : 'new contract'}</li>`
     })}</ol>
@@ -146,11 +146,11 @@ function StepCells(props: {
     replaceWith(linkTo(['debug', hash], { step: index }))
   }
   return html`
-    <${Cell} className=${classes('dim', isNow && 'now-step')}>${count(index + 1)}<//>
-    <${Cell} className=${classes('dim', isNow && 'now-step')}>${step.pc}<//>
-    <${Cell} className=${classes(isNow && 'now-step')}><span style=${{ paddingLeft: `${(step.depth - 1) * 10}px` }}></span><a href=${linkTo(['debug', hash], { step: index })} onClick=${show} aria-current=${isNow ? 'step' : undefined}
+    <${Cell} className="dim">${count(index + 1)}<//>
+    <${Cell} className="dim">${step.pc}<//>
+    <${Cell}><span style=${{ paddingLeft: `${(step.depth - 1) * 10}px` }}></span><a href=${linkTo(['debug', hash], { step: index })} onClick=${show} aria-current=${isNow ? 'step' : undefined}
       class=${classes('mono', step.error !== undefined && 'bad')}>${step.op}</a><//>
-    <${Cell} className=${classes('dim', isNow && 'now-step')}>${count(step.gasCost)}<//>`
+    <${Cell} className="dim">${count(step.gasCost)}<//>`
 }
 
 type StackProps = Readonly<{ stack: readonly string[]; before: readonly string[] | undefined }>
@@ -163,14 +163,14 @@ function Stack({ stack, before = [] }: StackProps): VNode {
     .slice(0, MOST_WORDS)
     .map((word, i) => {
       const at = stack.length - 1 - i
-      return html`<li key=${at} class=${classes(before[at] !== word && 'changed')}><span class="dim">${i}</span><code title=${word}>${word}</code></li>`
+      return html`<li key=${at} class=${classes(before[at] !== word && 'changed')}><span class="dim">${i}</span><code class="cut" title=${word}>${word}</code></li>`
     })}</ol><//>`
 }
 
 function Memory({ step, isRecorded }: { step: RpcStructLog; isRecorded: boolean }): VNode {
   const words = step.memory ?? []
   return html`<${Panel} title="Memory" note=${isRecorded ? plural(words.length * 32, 'byte') : `not recorded for more than ${count(MOST_WITH_MEMORY)} steps`}>
-    <ol class="words memory" tabindex="0" aria-label="Memory">${words
+    <ol class="words" tabindex="0" aria-label="Memory">${words
       .slice(0, MOST_WORDS)
       .map(
         (word, i) =>
@@ -188,7 +188,7 @@ function Storage({ storage }: { storage: Readonly<Record<string, string>> }): VN
       ? html`<${Empty}>No slot yet.<//>`
       : html`<ol class="words slots" tabindex="0" aria-label="Storage">${slots.map(
           ([slot, value]) =>
-            html`<li key=${slot}><code class="dim" title=${slot}>${trimmed(slot)}</code><code title=${value}>${trimmed(value)}</code></li>`,
+            html`<li key=${slot}><code class="dim cut" title=${slot}>${trimmed(slot)}</code><code class="cut" title=${value}>${trimmed(value)}</code></li>`,
         )}</ol>`
   }<//>`
 }

@@ -28,7 +28,7 @@ export function LiveView({ route }: ViewProps): VNode {
   const lowest = below && below.hash !== branch?.left[0]?.parentHash ? branch!.first : 0
   const props = { branch, number, total: number + 1 - lowest }
   return html`<h1 class="hidden">Live</h1>
-    <div class="live">
+    <div class="live fill">
       <${Blocks} ...${props} /><${Newest} ...${props} />
     </div>`
 }
@@ -49,10 +49,10 @@ function BlockCells({ branch, number }: { branch: TimeBranch; number: number }):
   const gas = value ? Number(value.gasUsed) : 0
   const share = value ? gas / Math.max(1, Number(value.gasLimit)) : 0
   return html`
-    <${Cell}><a class="number" href=${linkTo(['block', placeOn(branch, number)])}>${count(number)}</a><//>
+    <${Cell}><a class="strong" href=${linkTo(['block', placeOn(branch, number)])}>${count(number)}</a><//>
     <${Cell} className="dim">${value && clockTime(Number(value.timestamp))}<//>
     <${Cell} className=${classes(value?.transactions.length === 0 && 'dim')}>${value && (value.transactions.length === 0 ? 'none' : count(value.transactions.length))}<//>
-    <${Cell} className="gas">${value && html`<span class="bar" aria-hidden="true"><i style=${{ width: `${Math.max(share * 100, gas > 0 ? 2 : 0)}%` }}></i></span>${count(gas)}`}<//>
+    <${Cell}>${value && html`<i class="bar" aria-hidden="true" style=${{ '--share': `${Math.max(share * 100, gas > 0 ? 2 : 0)}%` }}></i>${count(gas)}`}<//>
     <${Cell} className="dim">${value?.baseFeePerGas !== undefined && gasPrice(BigInt(value.baseFeePerGas))}<//>
     <${Cell}>${value && html`<${HexLink} value=${value.hash} to=${['block', value.hash]} />`}<//>`
 }

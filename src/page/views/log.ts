@@ -34,8 +34,8 @@ export function LogView(): VNode {
     [calls, last, filter, word],
   )
   return html`<h1 class="hidden">Log</h1>
-    <div class="live whole"><${Panel} title="Calls" note=${plural(calls.length, 'call')}>
-      <div class="filter">
+    <${Panel} title="Calls" note=${plural(calls.length, 'call')} className="fill">
+      <div class="filter flow inset">
         <select aria-label="Kind of calls" value=${filter} onChange=${(event: Event) => setFilter((event.currentTarget as HTMLSelectElement).value)}>${Object.keys(
           FILTERS,
         ).map((each) => html`<option>${each}</option>`)}</select>
@@ -50,7 +50,7 @@ export function LogView(): VNode {
           : html`<${List} key=${`${filter} ${word}`} label="Calls" kind="logged" columns=${['Time', 'Method', 'Call', 'Result', 'Took']} total=${found.length} added=${found.length}
               rowHeight=${ROW} empty="" keyOf=${(index: number) => String(found[index]!.id)} row=${(index: number) => html`<${CallCells} call=${found[index]} />`} />`
       }
-    <//></div>`
+    <//>`
 }
 
 function includes({ method, text, params, error, result }: LoggedCall, word: string): boolean {

@@ -53,8 +53,8 @@ function Chains(): VNode {
     ${
       read.value === undefined
         ? html`<${Waiting} read=${read} />`
-        : html`<div class="cards">${read.value.map((each) => html`<${ChainCard} chain=${each} isHere=${each.path === here} />`)}</div>`
-    }<p class="more">${acts}</p><//>`
+        : html`<div class="cards inset">${read.value.map((each) => html`<${ChainCard} chain=${each} isHere=${each.path === here} />`)}</div>`
+    }<p class="inset">${acts}</p><//>`
 }
 
 function ChainCard({ chain, isHere }: { chain: RpcChain; isHere: boolean }): VNode {
@@ -91,15 +91,15 @@ function Peers(): VNode {
         ? html`<${Waiting} read=${read} />`
         : peers.length === 0
           ? html`<${Empty}>No peers. Link another devchain by its URL.<//>`
-          : html`<div class="cards">${peers.map((peer) => html`<${PeerCard} peer=${peer} />`)}</div>`
+          : html`<div class="cards inset">${peers.map((peer) => html`<${PeerCard} peer=${peer} />`)}</div>`
     }
-    <p class="more"><a class="button" href=${linkTo(['act'], { do: 'peer' })}>Add a peer</a></p><//>`
+    <p class="inset"><a class="button" href=${linkTo(['act'], { do: 'peer' })}>Add a peer</a></p><//>`
 }
 
 function PeerCard({ peer }: { peer: RpcPeer }): VNode {
   const { id, name, network, number, partitioned, latencyMs } = peer
   return html`<article class="card" aria-label=${`Peer ${name}`}>
-    <h3>${name} ${partitioned && html`<${Badge} kind="waiting">partitioned<//>`}</h3>
+    <h3>${name} ${partitioned && html`<${Badge} kind="warn">partitioned<//>`}</h3>
     <p>block ${count(Number(number))}<span class="dim"> · ${network.inbound ? 'from' : 'to'} ${network.remoteAddress}</span></p>
     <p class="dim">${short(id)}${latencyMs !== null && ` · ${count(latencyMs)} ms`}</p>
     <a href=${linkTo(['act'], { do: partitioned ? 'heal' : 'partition', peer: id })}>${partitioned ? 'Connect again' : 'Partition'}</a>

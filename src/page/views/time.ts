@@ -33,7 +33,8 @@ export function TimeView({ route }: ViewProps): VNode {
   const point = usePoint(route)
   const branches = useBranches() ?? []
   const { value: snapshots = [] } = useRead<readonly RpcSnapshot[]>('devchain_snapshots', [], 'now')
-  if (point === undefined) return html`<h1>Time</h1><p class="empty" aria-busy="true">Reading…</p>`
+  if (point === undefined)
+    return html`<h1>Time</h1><p class="dim inset" aria-busy="true">Reading…</p>`
   if (point === null)
     return html`<h1>Time</h1><${Empty}>This block is not known any more. <a href=${linkTo(['time'])}>Back to now</a><//>`
   const { number } = point
@@ -108,12 +109,12 @@ function Slider({ point, branches, snapshots, from }: SliderProps): VNode {
       : `${plural(head - number, 'block')} before the newest`
   return html`<${Panel} title="Point in time" note=${note}>
     <${Timeline} chain=${chain} branches=${branches} landmarks=${landmarks} point=${point} linkOf=${linkOf} move=${move} />
-    <div class="slider">
+    <div class="flow inset">
       <button type="button" disabled=${number === 0} onClick=${() => walk(number - 1)}>Earlier</button>
       <button type="button" disabled=${number === branch.last} onClick=${() => walk(number + 1)}>Later</button>
       <input type="number" min="0" max=${branch.last} value=${number} aria-label="Block number" onChange=${(event: Event) => walk(Number(typedIn(event)))} />
       <button type="button" disabled=${!isLeft && number === head} onClick=${() => move({ branch: chain, number: head })}>Now</button>
-      <span class="legend dim"><i class="mark"></i> snapshot or chain <i class="rail"></i> left by a revert or a reorg</span>
+      <span class="legend dim flow"><i class="mark"></i> snapshot or chain <i class="rail"></i> left by a revert or a reorg</span>
     </div>
     ${
       block &&
@@ -223,7 +224,7 @@ function changeText(
 function Snapshots({ snapshots }: { snapshots: readonly RpcSnapshot[] }): VNode {
   const [name, setName] = useState('')
   return html`<${Panel} title="Snapshots" note=${count(snapshots.length)}>
-    <div class="slider"><input aria-label="Name of a new snapshot" placeholder="Name" value=${name} onInput=${(event: Event) => setName(typedIn(event))} /></div>
+    <div class="flow inset"><input aria-label="Name of a new snapshot" placeholder="Name" value=${name} onInput=${(event: Event) => setName(typedIn(event))} /></div>
     ${name !== '' && html`<${Offer} key=${name} label=${`Take the snapshot ${name}`} about="Keeps the chain as it is now under this name." calls=${[{ method: 'devchain_snapshot', params: [{ name }] }]} />`}
     ${snapshots.length === 0 && html`<${Empty}>There is no snapshot.<//>`}
     ${[...snapshots].reverse().map((each) => html`<${SnapshotRow} key=${each.id} ...${each} />`)}
@@ -233,7 +234,7 @@ function Snapshots({ snapshots }: { snapshots: readonly RpcSnapshot[] }): VNode 
 function SnapshotRow({ id, name, blockNumber, blockHash, timestamp }: RpcSnapshot): VNode {
   const named = name ?? Number(id)
   const title = titleOf({ id, name })
-  return html`<div class="snapshot"><h3>${title}</h3>
+  return html`<div class="group"><h3>${title}</h3>
     <p><a href=${linkTo(['time'], { at: blockHash })}>block ${count(Number(blockNumber))}</a> <span class="dim">${moment(Number(timestamp))} UTC</span></p>
     <${Offer} label=${`Revert to ${title}`} isDangerous about="Restores blocks, accounts, pool and clock as they were. The snapshot stays." calls=${[{ method: 'devchain_revert', params: [named] }]} />
     ${name !== null && html`<${Offer} label=${`Branch from ${title}`} about="Makes another chain that begins here, at a path of its own." calls=${[{ method: 'devchain_newChain', params: [{ from: name }] }]} />`}
@@ -250,7 +251,7 @@ export function PastBar({ route }: ViewProps): VNode | false {
   if (route.at === undefined || route.parts[0] === 'time') return false
   const number = point && count(point.number)
   const isLeft = point && point.number >= point.branch.first
-  return html`<div class="past-bar" role="note">
+  return html`<div class="notice warn flow" role="note">
     <span>${point === null ? 'This block is not known any more.' : html`You see the chain after block <a href=${linkTo(['block', route.at])}>${number}</a>${isLeft ? ', which a revert or a reorg left.' : '.'}`}</span>
     <a href=${linkTo(['time'])}>Move in time</a>
     <a href=${linkTo(route.parts, { ...route.query, at: undefined })}>Back to now</a>

@@ -50,13 +50,13 @@ export function TransactionView({ route: { parts } }: ViewProps): VNode {
     return html`<h1>Transaction</h1><${Empty}>The chain has no such transaction. A reset may have dropped it.<//>`
   const transaction = read.value
   return html`
-    <div class="title"><${Title} text=${callText(transaction, names)} /><${OutcomeBadge} receipt=${receipt} />
-      ${left && html`<${Badge} kind="left">not in the chain: a revert or a reorg left it<//>`}
+    <div class="title flow"><${Title} text=${callText(transaction, names)} /><${OutcomeBadge} receipt=${receipt} />
+      ${left && html`<${Badge} kind="warn">not in the chain: a revert or a reorg left it<//>`}
       ${receipt && html`<nav aria-label="Transaction"><a class="button" href=${linkTo(['debug', hash])}>Debug step by step</a></nav>`}
     </div>
     ${receipt?.status === '0x0' && html`<${Explanation} hash=${hash} error=${names?.error ?? 'it failed'} />`}
     <${Panel} title="Transaction"><${TransactionFacts} ...${{ transaction, receipt, names, left }} /><//>
-    ${names && names.console.length > 0 && html`<${Panel} title="Console"><ol class="events">${names.console.map((line) => html`<li><code><${Linked} text=${line} /></code></li>`)}</ol><//>`}
+    ${names && names.console.length > 0 && html`<${Panel} title="Console"><ol class="inset">${names.console.map((line) => html`<li><code><${Linked} text=${line} /></code></li>`)}</ol><//>`}
     ${receipt && html`<${Trace} hash=${hash} />`}
     ${receipt && receipt.logs.length > 0 && html`<${Events} receipt=${receipt} names=${names} />`}`
 }
@@ -75,9 +75,9 @@ function Explanation({ hash, error }: { hash: string; error: string }): VNode {
   // a long reason is shortened
   const output = trace.value?.call.output
   return html`<${Panel} title="Why it failed" className="failed" isBusy=${isBusy}>
-    <p class="reason" role="alert"><${Linked} text=${reason} /></p>
-    ${!isBusy && stack.length > 0 && html`<ol class="stack" aria-label="Solidity stack">${stack.map((line) => html`<li><code><${Long} text=${line} /></code></li>`)}</ol>`}
-    ${!isBusy && (output?.length ?? 0) > 2 && html`<div class="stack">It returned <${Bytes} data=${output} /></div>`}
+    <p class="inset strong bad" role="alert"><${Linked} text=${reason} /></p>
+    ${!isBusy && stack.length > 0 && html`<ol class="inset dim" aria-label="Solidity stack">${stack.map((line) => html`<li><code><${Long} text=${line} /></code></li>`)}</ol>`}
+    ${!isBusy && (output?.length ?? 0) > 2 && html`<div class="inset dim">It returned <${Bytes} data=${output} /></div>`}
     ${!isBusy && place && html`<${Excerpt} text=${place.text} place=${place} />`}
   <//>`
 }
@@ -114,7 +114,7 @@ function Trace({ hash }: { hash: string }): VNode {
 
 function Events(props: { receipt: RpcReceipt; names: RpcDescription | null | undefined }): VNode {
   const { receipt, names } = props
-  return html`<${Panel} title="Events" note=${count(receipt.logs.length)}><ol class="events">${receipt.logs
+  return html`<${Panel} title="Events" note=${count(receipt.logs.length)}><ol class="inset">${receipt.logs
     .slice(0, MOST_EVENTS)
     .map((log, i) => html`<${Event} log=${log} text=${names?.events[i]?.text} />`)}</ol>${
     receipt.logs.length > MOST_EVENTS &&
@@ -155,7 +155,7 @@ type OutcomeProps = Readonly<{ receipt: RpcReceipt | null | undefined }>
 
 function OutcomeBadge({ receipt }: OutcomeProps): VNode | false {
   if (receipt === undefined) return false
-  if (receipt === null) return html`<${Badge} kind="waiting">Pending<//>`
+  if (receipt === null) return html`<${Badge} kind="warn">Pending<//>`
   return receipt.status === '0x0'
     ? html`<${Badge} kind="bad">Failed<//>`
     : html`<${Badge} kind="good">Succeeded<//>`
