@@ -103,7 +103,7 @@ export function hashFromBytes(bytes: Uint8Array): Hash {
 }
 
 /** A QUANTITY of JSON-RPC: no leading zeros; zero is `0x0`. */
-export function quantityFromBigint(value: bigint): Hex {
+export function quantityFromBigint(value: bigint | number): Hex {
   return `0x${value.toString(16)}`
 }
 

@@ -63,7 +63,7 @@ export const adminMethods: Methods = [
   method('admin_peers', {
     summary: 'Returns the connected and the partitioned peers, with their heads.',
     result: list(peerShape),
-    example: { params: [], result: [] },
+    example: { result: [] },
     handle: ({ peers }) => peers.now?.all() ?? [],
   }),
   method('admin_nodeInfo', {

@@ -10,23 +10,24 @@ import { param } from '../rpc/method.ts'
 import { data, hashOfTransaction, list, nullable, text } from '../rpc/primitives.ts'
 import { byHashAndNumber } from './common/byblock.ts'
 import { type Methods, method } from './common/context.ts'
-import { UNKNOWN } from './common/examples.ts'
 import { PROTOCOL_VERSION } from './common/version.ts'
-import { blockHash, blockReference } from './wire/decodeblock.ts'
+import { block, blockHash } from './wire/decodeblock.ts'
+import { transactionHash } from './wire/decodetransaction.ts'
 import { encodedReceipts } from './wire/encodereceipt.ts'
+import { UNKNOWN } from './wire/examples.ts'
 
 export const extMethods: Methods = [
   method('ext_protocolVersion', {
     summary: 'Returns the protocol version, as eth_protocolVersion does.',
     result: text,
-    example: { params: [], result: PROTOCOL_VERSION },
+    example: { result: PROTOCOL_VERSION },
     handle: () => PROTOCOL_VERSION,
   }),
   method('ext_getRawTransactionReceiptByHash', {
     summary: 'Returns an encoded receipt; null if the transaction is not mined.',
-    params: [param('hash', hashOfTransaction)],
+    params: [transactionHash],
     result: nullable(data),
-    example: { params: [UNKNOWN], result: null },
+    example: { result: null },
     onFork: 'own',
     handle: ({ chain }, transactionHash) => {
       const place = transactionPlace(chain.state.tree, transactionHash)
@@ -48,7 +49,7 @@ export const extMethods: Methods = [
   }),
   ...byHashAndNumber('ext_getRawBlockHeaderByHash', 'ext_getRawBlockHeaderByNumber', {
     summary: 'Returns a header as RLP; null if unknown.',
-    params: [param('block', blockReference)],
+    params: [block],
     result: nullable(data),
     example: { params: ['0xffffff'], result: null },
     onFork: 'here',

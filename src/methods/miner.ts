@@ -7,8 +7,8 @@ import { address, data, quantity, text } from '../rpc/primitives.ts'
 import { type Decoder, invalid } from '../rpc/schema.ts'
 import { change, trueCommand } from './common/command.ts'
 import type { Methods } from './common/context.ts'
-import { STRANGER } from './common/examples.ts'
 import { resuming, stopping } from './common/mine.ts'
+import { STRANGER } from './wire/examples.ts'
 
 /** Bytes of a header that miners may choose (Yellow Paper, 4.4.3). */
 const MAX_EXTRA_DATA = 32

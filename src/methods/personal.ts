@@ -24,10 +24,9 @@ import { address, boolean, data, hash, list, text } from '../rpc/primitives.ts'
 import { type Decoder, invalid } from '../rpc/schema.ts'
 import { exchanged } from './common/command.ts'
 import { type Methods, method } from './common/context.ts'
-import { ACCOUNT, MESSAGE } from './common/examples.ts'
 import { keyAt, signMessage } from './common/sign.ts'
-
-import { transactionRequest } from './wire/decodetransaction.ts'
+import { transaction } from './wire/decodetransaction.ts'
+import { ACCOUNT, MESSAGE } from './wire/examples.ts'
 
 /** Milliseconds that a new account, or one unlocked without a duration, stays unlocked. */
 const DEFAULT_UNLOCK_MS = 30 * 60 * 1000
@@ -109,10 +108,7 @@ export const personalMethods: Methods = [
     params: [param('address', address)],
     result: data,
     isResultSecret: true,
-    example: {
-      params: [ACCOUNT],
-      result: '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
-    },
+    example: { result: '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80' },
     handle: ({ chain }, account) =>
       requireKey(chain.state.accounts, account, chain.environment.now()),
   }),
@@ -120,7 +116,7 @@ export const personalMethods: Methods = [
     summary: 'Locks an account; false if it is locked or unknown.',
     params: [param('address', address)],
     result: boolean,
-    example: { params: [ACCOUNT], result: true },
+    example: { result: true },
     effects: 'chain',
     describe: ([account]) => `locked ${account}`,
     handle: ({ chain }, account) =>
@@ -151,7 +147,7 @@ export const personalMethods: Methods = [
   method('personal_sendTransaction', {
     aliases: ['personal_signAndSendTransaction'],
     summary: 'Signs with the passphrase and sends a transaction, even of a locked account.',
-    params: [param('transaction', transactionRequest), secret(param('passphrase', text))],
+    params: [transaction, secret(param('passphrase', text))],
     result: hash,
     example: { params: [{ from: ACCOUNT, to: ACCOUNT }, ''] },
     effects: 'transaction',
@@ -160,7 +156,7 @@ export const personalMethods: Methods = [
   }),
   method('personal_signTransaction', {
     summary: 'Fills in and signs a transaction with a passphrase; returns it without sending it.',
-    params: [param('transaction', transactionRequest), secret(param('passphrase', text))],
+    params: [transaction, secret(param('passphrase', text))],
     result: data,
     example: { params: [{ from: ACCOUNT, to: ACCOUNT, gas: '0x5208', nonce: '0x0' }, ''] },
     handle: ({ chain }, request, passphrase) => signRequest(chain, request, passphrase),

@@ -6,7 +6,7 @@ import { boolean, list, text } from '../rpc/primitives.ts'
 import type { Encoder } from '../rpc/schema.ts'
 import { nullCommand } from './common/command.ts'
 import { type Methods, method } from './common/context.ts'
-import { field, plainInteger, type ShapeField, shape } from './wire/encodeobject.ts'
+import { field, plain, plainInteger, type ShapeField, shape } from './wire/encodeobject.ts'
 
 function integer<T>(get: (value: T) => number): ShapeField<T> {
   return field(plainInteger, (value: T) => BigInt(Math.round(get(value))))
@@ -20,8 +20,7 @@ const reputationShape: Encoder<Reputation> = shape<Reputation>('reputation', {
   punishments: integer(({ punishments }) => punishments),
   goodReputation: field(boolean, ({ isGood }) => isGood),
   punishedUntil: integer(({ punishedUntil }) => punishedUntil),
-  id: field(text, ({ id }) => id),
-  type: field(text, ({ type }) => type),
+  ...plain({ id: text, type: text }),
 })
 
 type All = readonly Reputation[]
@@ -45,7 +44,7 @@ export const scoMethods: Methods = [
   method('sco_peerList', {
     summary: 'Returns the peer scores, by node and by address.',
     result: list(reputationShape),
-    example: { params: [], result: [] },
+    example: { result: [] },
     handle: ({ peers }) => peers.now?.reputations() ?? [],
   }),
   method('sco_reputationSummary', {
@@ -72,7 +71,7 @@ export const scoMethods: Methods = [
   method('sco_bannedAddresses', {
     summary: 'Returns the bans of sco_banAddress: addresses first, then ranges.',
     result: list(text),
-    example: { params: [], result: [] },
+    example: { result: [] },
     handle: ({ peers }) => peers.now?.banned() ?? [],
   }),
   method('sco_clearPeerScoring', {

@@ -23,26 +23,23 @@ export const txpoolMethods: Methods = [
   method('txpool_status', {
     summary: 'Returns the number of executable transactions, and of those behind a nonce gap.',
     result: shape<PoolContent>('pool status', {
-      pending: field(quantityResult, ({ pending }) => BigInt(pending.length)),
-      queued: field(quantityResult, ({ queued }) => BigInt(queued.length)),
+      pending: field(quantityResult, ({ pending }) => pending.length),
+      queued: field(quantityResult, ({ queued }) => queued.length),
     }),
-    example: { params: [], result: { pending: '0x0', queued: '0x0' } },
+    example: { result: { pending: '0x0', queued: '0x0' } },
     handle: contentOf,
   }),
   method('txpool_content', {
     summary: 'Returns all transactions of the pool, by sender and nonce.',
     result: bySenderAndNonce(poolEntryShape, (transaction) => transaction),
-    example: { params: [], result: { pending: {}, queued: {} } },
+    example: { result: { pending: {}, queued: {} } },
     handle: contentOf,
   }),
   method('txpool_contentFrom', {
     summary: "Returns the pool's transactions of one sender, by nonce.",
     params: [param('sender', address)],
     result: byNonce(poolEntryShape),
-    example: {
-      params: ['0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'],
-      result: { pending: {}, queued: {} },
-    },
+    example: { result: { pending: {}, queued: {} } },
     handle: (context, sender) => {
       const { pending, queued, nameOf } = contentOf(context)
       const isFrom = ({ from }: Transaction): boolean => from === sender
@@ -52,7 +49,7 @@ export const txpoolMethods: Methods = [
   method('txpool_inspect', {
     summary: 'Returns the transactions of the pool as text, by sender and nonce.',
     result: bySenderAndNonce(text, lineOf),
-    example: { params: [], result: { pending: {}, queued: {} } },
+    example: { result: { pending: {}, queued: {} } },
     handle: contentOf,
   }),
 ]

@@ -114,13 +114,15 @@ export type Values<P extends readonly Param<unknown>[]> = {
   -readonly [I in keyof P]: P[I] extends Param<infer T> ? T : never
 }
 
-/** Left out: no aliases, a call without parameters as the example, and no effects. */
+/** Left out: no aliases and no effects. */
 export interface Declaration<C, P extends readonly Param<unknown>[], R>
   extends Pick<Method<C>, 'name' | 'summary'>,
-    Partial<Pick<Method<C>, 'aliases' | 'example' | 'effects' | 'onFork' | 'isResultSecret'>> {
+    Partial<Pick<Method<C>, 'aliases' | 'effects' | 'onFork' | 'isResultSecret'>> {
   /** None when left out. */
   readonly params?: P
   readonly result: Encoder<R>
+  /** Parameters that are left out have the examples of their decoders, up to the first that has none. */
+  readonly example?: Partial<Example>
   /**
    * Describes for the log what a call did, if its result does not show it: `balance of 0x… 5 ether`. Addresses and
    * hashes are in full; undefined if the result shows it after all.
@@ -151,7 +153,6 @@ export function defineMethod<
   R = unknown,
 >(declaration: Declaration<C, P, R>): Method<C> {
   const { name, aliases = [], summary, params = [], result, handle } = declaration
-  const { example = { params: [] } } = declaration
   const { effects = 'nothing', onFork, isResultSecret = false, describe } = declaration
   const encode = (value: R | JsonText): Json | JsonText =>
     value instanceof JsonText ? value : result.encode(value)
@@ -161,7 +162,7 @@ export function defineMethod<
     summary,
     params,
     result: result as Encoder<never>,
-    example,
+    example: { params: examplesOf(params), ...declaration.example },
     unsupported: undefined,
     effects,
     onFork,
@@ -176,6 +177,12 @@ export function defineMethod<
       return whenThere(handle(context, ...values) as MaybePromise<R | JsonText>, encode)
     },
   }
+}
+
+function examplesOf(params: readonly Param<unknown>[]): readonly Json[] {
+  const examples = params.map(({ decoder }) => decoder.example)
+  const end = examples.indexOf(undefined)
+  return (end < 0 ? examples : examples.slice(0, end)) as readonly Json[]
 }
 
 /** @throws {DevchainError} `INVALID_PARAMS` for a missing, surplus or invalid parameter */

@@ -32,9 +32,17 @@ function fixedHex<T extends string>(name: string, size: number, expected: string
   }
 }
 
-export const address: Schema<Address> = fixedHex('address', 20, 'a 20-byte address')
+export const address: Schema<Address> = {
+  ...fixedHex<Address>('address', 20, 'a 20-byte address'),
+  // the first account of the default mnemonic
+  example: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
+}
 
-export const hash: Schema<Hash> = fixedHex('hash', 32, '32 bytes as 0x and 64 digits')
+/** The example is a hash of nothing. */
+export const hash: Schema<Hash> = {
+  ...fixedHex<Hash>('hash', 32, '32 bytes as 0x and 64 digits'),
+  example: `0x${'ab'.repeat(32)}`,
+}
 
 export const hashOfBlock: Schema<Hash> = { ...hash, names: 'block' }
 export const hashOfTransaction: Schema<Hash> = { ...hash, names: 'transaction' }

@@ -53,6 +53,8 @@ export interface Decoder<T> {
   /** Short name for tables and messages: "address", "block". */
   readonly name: string
   readonly json: JsonSchema
+  /** A value that a request may have; for documentation. */
+  readonly example?: Json
   /** What the value names: on a fork, that may be the network's. */
   readonly names?: 'block' | 'transaction'
   /**

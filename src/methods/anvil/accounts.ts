@@ -18,8 +18,8 @@ import type { Decoder } from '../../rpc/schema.ts'
 import type { Account } from '../../state/world.ts'
 import { command, edit } from '../common/command.ts'
 import type { Methods } from '../common/context.ts'
-import { ACCOUNT, OTHER_ACCOUNT, STRANGER } from '../common/examples.ts'
 import { members, oneOrMore, refined, required } from '../wire/decodeobject.ts'
+import { ACCOUNT, OTHER_ACCOUNT, STRANGER } from '../wire/examples.ts'
 
 /** The last byte of a signature. */
 const VALUES_OF_V: readonly unknown[] = [0, 1, 27, 28]

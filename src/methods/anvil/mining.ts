@@ -49,7 +49,7 @@ export const anvilMiningMethods: Methods = [
     aliases: ['hardhat_getIntervalMining'],
     summary: 'Returns the seconds between blocks of interval mining; null if it is off.',
     result: nullable(asJson<number>('number', { type: 'number' })),
-    example: { params: [], result: null },
+    example: { result: null },
     handle: ({ chain }) => {
       const { mode } = chain.state.mining
       return mode.kind === 'interval' ? mode.intervalMs / 1000 : null
@@ -67,7 +67,7 @@ export const anvilMiningMethods: Methods = [
     aliases: ['hardhat_removeBlockTimestampInterval'],
     summary: 'Ends anvil_setBlockTimestampInterval; false if none was set.',
     result: boolean,
-    example: { params: [], result: false },
+    example: { result: false },
     effects: 'chain',
     describe: () => 'blocks at the time of the clock',
     handle: ({ chain }) =>

@@ -2,17 +2,17 @@
 import { dropTransaction, dropTransactions } from '../../node/mining/drop.ts'
 import { blobByHash, blobsOfTransaction } from '../../node/sending/blobs.ts'
 import { param } from '../../rpc/method.ts'
-import { address, data, hash, hashOfTransaction, list, nullable } from '../../rpc/primitives.ts'
+import { address, data, hash, list, nullable } from '../../rpc/primitives.ts'
 import { command } from '../common/command.ts'
 import { type Methods, method } from '../common/context.ts'
-import { ACCOUNT } from '../common/examples.ts'
+import { transactionHash } from '../wire/decodetransaction.ts'
 
 const UNKNOWN = `0x01${'ab'.repeat(31)}`
 
 export const anvilPoolMethods: Methods = [
   method('anvil_dropTransaction', {
     summary: 'Removes a transaction from the pool; returns its hash, or null if unknown.',
-    params: [param('hash', hashOfTransaction)],
+    params: [transactionHash],
     result: nullable(hash),
     example: { params: [UNKNOWN], result: null },
     effects: 'chain',
@@ -31,7 +31,7 @@ export const anvilPoolMethods: Methods = [
     aliases: ['hardhat_removePoolTransactions'],
     summary: 'Removes all transactions of a sender from the pool.',
     params: [param('sender', address)],
-    example: { params: [ACCOUNT], result: null },
+    example: { result: null },
     describe: ([sender]) => `dropped what waited of ${sender}`,
     handle: ({ chain }, sender) => chain.update((state) => dropTransactions(state, sender)),
   }),
@@ -44,7 +44,7 @@ export const anvilPoolMethods: Methods = [
   }),
   method('anvil_getBlobsByTransactionHash', {
     summary: 'Returns the blobs of a mined or pending transaction; null if it has none.',
-    params: [param('hash', hashOfTransaction)],
+    params: [transactionHash],
     result: nullable(list(data)),
     example: { params: [UNKNOWN], result: null },
     onFork: 'here',

@@ -2,8 +2,8 @@
 import type { BlockReference } from '../../node/ledger/references.ts'
 import { type Example, type Param, param } from '../../rpc/method.ts'
 import { blockHash } from '../wire/decodeblock.ts'
+import { UNKNOWN } from '../wire/examples.ts'
 import { type Declared, type Methods, method } from './context.ts'
-import { UNKNOWN } from './examples.ts'
 
 type InBlock = readonly [Param<BlockReference>, ...Param<unknown>[]]
 

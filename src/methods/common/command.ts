@@ -16,7 +16,7 @@ import { ack } from '../compat/profile.ts'
 import { type Declared, type MethodContext, type Methods, method } from './context.ts'
 
 /**
- * As a declaration; `effects` defaults to `chain`, the example to a call without parameters, and the handler's result is
+ * As a declaration; `effects` defaults to `chain`, the result to null or true, and the handler's result is
  * discarded.
  */
 type Command<P extends readonly Param<unknown>[]> = Omit<
@@ -37,7 +37,7 @@ function returning<R extends true | null>(
   return (name, command) =>
     method(name, {
       effects: 'chain',
-      example: { params: [], result: usual },
+      example: { result: usual },
       ...command,
       result,
       handle: async (context, ...values) => {

@@ -16,13 +16,12 @@ import { address, hash, list } from '../../rpc/primitives.ts'
 import { invalid } from '../../rpc/schema.ts'
 import { accountAt, accountsOf, isSameAccount, stateRoot, type World } from '../../state/world.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
-import { UNKNOWN } from '../common/examples.ts'
-import { blockHash, blockReference } from '../wire/decodeblock.ts'
+import { block, blockHash, blockReference } from '../wire/decodeblock.ts'
 
 export const debugChangesMethods: Methods = [
   method('debug_getModifiedAccountsByNumber', {
     summary: 'Returns the accounts that one block or a range changed, by block number.',
-    params: [param('block', blockReference), optional('end', blockReference)],
+    params: [block, optional('end', blockReference)],
     result: list(address),
     example: { params: ['0x1'] },
     onFork: 'modifiedAccounts',
@@ -32,7 +31,7 @@ export const debugChangesMethods: Methods = [
     summary: 'Returns the accounts that one block or a range changed, by block hash.',
     params: [param('hash', blockHash), optional('end', blockHash)],
     result: list(address),
-    example: { params: [UNKNOWN] },
+    example: { params: [blockHash.example!] },
     onFork: 'modifiedAccounts',
     handle: modified,
   }),
@@ -40,7 +39,6 @@ export const debugChangesMethods: Methods = [
     summary: 'Returns the state root after each transaction of a block.',
     params: [param('hash', blockHash)],
     result: list(hash),
-    example: { params: [UNKNOWN] },
     onFork: 'network',
     handle: async ({ chain }, block) => {
       const roots: Hash[] = []

@@ -6,9 +6,8 @@ import { replayOne } from '../../node/calls/replay.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { recordAt, stateAt } from '../../node/chain/lookup.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
-import { latest } from '../../node/ledger/references.ts'
 import { reorganize } from '../../node/mining/reorganize.ts'
-import { optional, param } from '../../rpc/method.ts'
+import { param } from '../../rpc/method.ts'
 import {
   address,
   asJson,
@@ -23,11 +22,11 @@ import { type Decoder, type Encoder, invalid } from '../../rpc/schema.ts'
 import { accountAt, accountsOf, emptyAccount, type World } from '../../state/world.ts'
 import { nullCommand } from '../common/command.ts'
 import { type Methods, method } from '../common/context.ts'
-import { ACCOUNT, UNKNOWN } from '../common/examples.ts'
 import { requireUnlinked } from '../common/peers.ts'
-import { blockReference } from '../wire/decodeblock.ts'
+import { block, blockOrLatest } from '../wire/decodeblock.ts'
 import { accountInfo } from '../wire/encodeaccount.ts'
 import { quantityResult } from '../wire/encodeobject.ts'
+import { ACCOUNT, UNKNOWN } from '../wire/examples.ts'
 
 /** geth's prefix of code keys: the letter c. */
 const CODE_PREFIX = 0x63
@@ -65,7 +64,7 @@ const badBlock: Encoder<never> = asJson('bad block', {
 export const debugLookupMethods: Methods = [
   method('debug_codeByHash', {
     summary: 'Returns code by its Keccak-256, if an account has it after a block; otherwise null.',
-    params: [param('hash', hash), optional('block', blockReference, latest)],
+    params: [param('hash', hash), blockOrLatest],
     result: nullable(data),
     example: { params: [UNKNOWN], result: null },
     onFork: 'code',
@@ -83,16 +82,11 @@ export const debugLookupMethods: Methods = [
     summary: 'Returns the address or storage slot whose Keccak-256 is a key of the newest state.',
     params: [param('hash', hash)],
     result: data,
-    example: { params: [UNKNOWN] },
     handle: ({ chain }, wanted) => preimageIn(newestWorld(chain), wanted),
   }),
   method('debug_accountInfoAt', {
     summary: 'Returns an account after the transaction at an index of a block; null if none.',
-    params: [
-      param('block', blockReference),
-      param('index', quantityNumber),
-      param('address', address),
-    ],
+    params: [block, param('index', quantityNumber), param('address', address)],
     result: nullable(accountInfo),
     example: { params: ['latest', '0x0', ACCOUNT], result: null },
     onFork: 'replay',
@@ -106,7 +100,7 @@ export const debugLookupMethods: Methods = [
   method('debug_getBadBlocks', {
     summary: 'Returns rejected blocks: always an empty list.',
     result: list(badBlock),
-    example: { params: [], result: [] },
+    example: { result: [] },
     handle: () => [],
   }),
   nullCommand('debug_freeOSMemory', {
@@ -119,7 +113,7 @@ export const debugLookupMethods: Methods = [
   method('debug_wireProtocolQueueSize', {
     summary: 'Returns how many peer messages wait to be sent or handled.',
     result: quantityResult,
-    example: { params: [], result: '0x0' },
+    example: { result: '0x0' },
     handle: ({ peers }) => BigInt(peers.now?.queueSize() ?? 0),
   }),
   nullCommand('debug_setHead', {

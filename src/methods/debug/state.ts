@@ -25,9 +25,9 @@ import {
   type World,
 } from '../../state/world.ts'
 import { type Methods, method } from '../common/context.ts'
-import { ACCOUNT } from '../common/examples.ts'
-import { blockReference } from '../wire/decodeblock.ts'
+import { block } from '../wire/decodeblock.ts'
 import { field, fieldIfAny, mapOf, shape } from '../wire/encodeobject.ts'
+import { ACCOUNT } from '../wire/examples.ts'
 
 /** Accounts per page. */
 const MAX_ACCOUNTS = 256
@@ -88,7 +88,7 @@ export const debugStateMethods: Methods = [
   method('debug_accountRange', {
     summary: 'Returns up to 256 accounts after a block by hash; {next} starts the next page.',
     params: [
-      param('block', blockReference),
+      block,
       optional('start', start, new Uint8Array(0)),
       optional('maxResults', jsonNumber, MAX_ACCOUNTS),
       optional('nocode', boolean, false),
@@ -106,9 +106,8 @@ export const debugStateMethods: Methods = [
   }),
   method('debug_dumpBlock', {
     summary: 'Returns the first 256 accounts after a block, with code and storage.',
-    params: [param('block', blockReference)],
+    params: [block],
     result: accountPage,
-    example: { params: ['latest'] },
     onFork: 'state',
     handle: async ({ chain, caller }, block) =>
       pageOf(
@@ -122,7 +121,7 @@ export const debugStateMethods: Methods = [
   method('debug_storageRangeAt', {
     summary: 'Returns slots before the transaction at an index; {nextKey} starts the next page.',
     params: [
-      param('block', blockReference),
+      block,
       param('index', jsonNumber),
       param('address', address),
       optional('start', start, new Uint8Array(0)),

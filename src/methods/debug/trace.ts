@@ -11,21 +11,13 @@ import type { CallRequest } from '../../node/calls/request.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { recordAt } from '../../node/chain/lookup.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
-import { type BlockReference, latest } from '../../node/ledger/references.ts'
+import type { BlockReference } from '../../node/ledger/references.ts'
 import { decodeBlock } from '../../protocol/blocks/blockdecoding.ts'
 import type { JsonText } from '../../rpc/jsontext.ts'
 import { optional, param } from '../../rpc/method.ts'
-import {
-  anything,
-  boolean,
-  data,
-  hashOfTransaction,
-  quantityNumber,
-  text,
-} from '../../rpc/primitives.ts'
+import { anything, boolean, data, quantityNumber, text } from '../../rpc/primitives.ts'
 import { type Decoder, invalid, type Notes } from '../../rpc/schema.ts'
 import { type MethodContext, type Methods, method, printLines } from '../common/context.ts'
-import { TRANSFER, UNKNOWN } from '../common/examples.ts'
 import {
   minedPlace,
   newTraceWork,
@@ -34,10 +26,11 @@ import {
   recordTransaction,
 } from '../tracing/recording.ts'
 import { type Recorder, recorderNamed, structLogRecorder } from '../tracing/tracers.ts'
-import { blockHash, blockReference, byHash } from '../wire/decodeblock.ts'
+import { block, blockHash, blockOrLatest, blockReference, byHash } from '../wire/decodeblock.ts'
 import { members, refined } from '../wire/decodeobject.ts'
 import { blockOverrides, stateOverrides } from '../wire/decodeoverrides.ts'
-import { transactionRequest } from '../wire/decodetransaction.ts'
+import { transaction, transactionHash } from '../wire/decodetransaction.ts'
+import { TRANSFER } from '../wire/examples.ts'
 import { blockTraces, chainTraces, transactionTrace } from '../wire/traces/encodetrace.ts'
 
 const traceMembers = {
@@ -72,7 +65,10 @@ type Known = ReturnType<typeof known.decode>
  * `{tracer?, tracerConfig?, enableMemory?, disableStack?, disableStorage?, enableReturnData?, limit?}`: without a tracer,
  * struct logs. Memory is left out unless requested by `enableMemory` or `disableMemory: false`.
  */
-const traceOptions: Decoder<Recorder> = refined(known, recorderOf)
+const traceOptions: Decoder<Recorder> = {
+  ...refined(known, recorderOf),
+  example: { tracer: 'callTracer' },
+}
 
 /** Struct logs with stack and storage. */
 const DEFAULT_TRACE: Recorder = structLogRecorder(structLogOptions({}))
@@ -116,9 +112,8 @@ function structLogOptions(given: Known): Parameters<typeof structLogRecorder>[0]
 export const debugTraceMethods: Methods = [
   method('debug_traceTransaction', {
     summary: 'Replays a mined transaction; returns struct logs, or the result of {tracer}.',
-    params: [param('hash', hashOfTransaction), optional('options', traceOptions, DEFAULT_TRACE)],
+    params: [transactionHash, optional('options', traceOptions, DEFAULT_TRACE)],
     result: transactionTrace,
-    example: { params: [UNKNOWN, { tracer: 'callTracer' }] },
     onFork: 'replay',
     handle: (context, transactionHash, recorder) =>
       recordTransaction(context, minedPlace(context.chain, transactionHash), recorder),
@@ -127,13 +122,12 @@ export const debugTraceMethods: Methods = [
     summary: 'Traces all transactions of a block, by hash; returns a list of {txHash, result}.',
     params: [param('hash', blockHash), optional('options', traceOptions, DEFAULT_TRACE)],
     result: blockTraces,
-    example: { params: [UNKNOWN, { tracer: 'callTracer' }] },
     onFork: 'replay',
     handle: traceBlock,
   }),
   method('debug_traceBlockByNumber', {
     summary: 'Traces all transactions of a block, by number; returns a list of {txHash, result}.',
-    params: [param('block', blockReference), optional('options', traceOptions, DEFAULT_TRACE)],
+    params: [block, optional('options', traceOptions, DEFAULT_TRACE)],
     result: blockTraces,
     example: { params: ['pending', { tracer: 'callTracer' }], result: [] },
     onFork: 'replay',
@@ -163,8 +157,8 @@ export const debugTraceMethods: Methods = [
   method('debug_traceCall', {
     summary: 'Traces a call, with {stateOverrides}, {blockOverrides} and {txIndex}.',
     params: [
-      param('transaction', transactionRequest),
-      optional('block', blockReference, latest),
+      transaction,
+      blockOrLatest,
       optional('options', traceCallOptions, { recorder: DEFAULT_TRACE }),
     ],
     result: transactionTrace,

@@ -4,17 +4,21 @@ import { plural } from '../../core/format.ts'
 import { optional, param } from '../../rpc/method.ts'
 import { hash, list, nullable, text } from '../../rpc/primitives.ts'
 import { type Decoder, invalid } from '../../rpc/schema.ts'
-import type { ChainInfo, ChainOrder, ChainOrigin } from '../common/chains.ts'
+import type { ChainInfo, ChainOrder } from '../common/chains.ts'
 import { trueCommand } from '../common/command.ts'
 import { type Methods, method } from '../common/context.ts'
 import { blockReference } from '../wire/decodeblock.ts'
 import { either, isText, members, refined } from '../wire/decodeobject.ts'
-import { field, plainInteger, quantityResult, shape } from '../wire/encodeobject.ts'
+import {
+  field,
+  plain,
+  plainInteger,
+  plainShape,
+  quantityResult,
+  shape,
+} from '../wire/encodeobject.ts'
 
-const originShape = shape<ChainOrigin>('origin', {
-  blockNumber: field(quantityResult, ({ blockNumber }) => blockNumber),
-  blockHash: field(hash, ({ blockHash }) => blockHash),
-})
+const originShape = plainShape('origin', { blockNumber: quantityResult, blockHash: hash })
 
 const chainShape = shape<ChainInfo>('chain', {
   name: field(nullable(text), ({ name }) => name),
@@ -23,9 +27,8 @@ const chainShape = shape<ChainInfo>('chain', {
   blockNumber: field(nullable(quantityResult), ({ blockNumber }) => blockNumber),
   blockHash: field(nullable(hash), ({ blockHash }) => blockHash),
   origin: field(nullable(originShape), ({ origin }) => origin),
-  age: field(plainInteger, ({ age }) => BigInt(Math.floor(age))),
-  requests: field(plainInteger, ({ requests }) => BigInt(requests)),
-  memory: field(plainInteger, ({ memory }) => BigInt(memory)),
+  age: field(plainInteger, ({ age }) => Math.floor(age)),
+  ...plain({ requests: plainInteger, memory: plainInteger }),
 })
 
 const options: Decoder<Readonly<Record<string, unknown>>> = {
@@ -58,7 +61,6 @@ export const chainsMethods: Methods = [
   method('devchain_chains', {
     summary: 'Lists the chains of the process, the default one first.',
     result: list(chainShape),
-    example: { params: [] },
     describe: (_values, chains) => plural((chains as readonly unknown[]).length, 'chain'),
     handle: async ({ chains }) => chains.list(),
   }),

@@ -21,10 +21,10 @@ import {
 import { type Decoder, invalid } from '../../rpc/schema.ts'
 import type { Account } from '../../state/world.ts'
 import { type Methods, method } from '../common/context.ts'
-import { ACCOUNT } from '../common/examples.ts'
-import { blockReference } from '../wire/decodeblock.ts'
+import { blockOrLatest } from '../wire/decodeblock.ts'
 import { refined } from '../wire/decodeobject.ts'
 import { field, mapOf, plainInteger, quantityResult, shape, wei } from '../wire/encodeobject.ts'
+import { ACCOUNT } from '../wire/examples.ts'
 
 /** Enough for a call that does nothing. */
 const READY_GAS = 100_000n
@@ -87,7 +87,7 @@ export const contractMethods: Methods = [
     summary: 'Returns name, ABI and sources of the contract that an account runs; null if unknown.',
     params: [param('account', address)],
     result: nullable(contractShape),
-    example: { params: [ACCOUNT], result: null },
+    example: { result: null },
     handle: async ({ project }, account) => {
       const { artifacts, contracts, names } = await project.open()
       await artifacts.catchUp()
@@ -96,9 +96,9 @@ export const contractMethods: Methods = [
   }),
   method('devchain_storage', {
     summary: 'Returns the storage of an account by the names in its layout, then unnamed slots.',
-    params: [param('account', address), optional('block', blockReference, latest)],
+    params: [param('account', address), blockOrLatest],
     result: list(slotShape),
-    example: { params: [ACCOUNT, 'latest'], result: [] },
+    example: { result: [] },
     onFork: 'here',
     handle: async ({ chain, caller, project }, account, block) => {
       const { artifacts, contracts } = await project.open()
@@ -109,11 +109,7 @@ export const contractMethods: Methods = [
   }),
   method('devchain_directChanges', {
     summary: 'Returns what was set of an account without a transaction in the blocks up to one.',
-    params: [
-      param('account', address),
-      optional('block', blockReference, latest),
-      optional('blocks', blockCount, 1_000),
-    ],
+    params: [param('account', address), blockOrLatest, optional('blocks', blockCount, 1_000)],
     result: list(changeShape, 'change'),
     example: { params: [ACCOUNT, 'latest', 100], result: [] },
     onFork: 'here',

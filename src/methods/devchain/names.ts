@@ -5,20 +5,13 @@ import type { Address } from '../../core/hex.ts'
 import type { DescribedEvent, DescribedTransaction } from '../../project/naming/transactions.ts'
 import type { CodeSources } from '../../project/solidity/sources.ts'
 import { param } from '../../rpc/method.ts'
-import {
-  address,
-  asJson,
-  data,
-  hashOfTransaction,
-  list,
-  nullable,
-  text,
-} from '../../rpc/primitives.ts'
+import { address, asJson, data, list, nullable, text } from '../../rpc/primitives.ts'
 import { type Decoder, type Encoder, invalid } from '../../rpc/schema.ts'
 import { type Methods, method } from '../common/context.ts'
-import { ACCOUNT, UNKNOWN } from '../common/examples.ts'
 import { either, isText, members, refined } from '../wire/decodeobject.ts'
+import { transactionHash } from '../wire/decodetransaction.ts'
 import { field, shape } from '../wire/encodeobject.ts'
+import { ACCOUNT } from '../wire/examples.ts'
 
 const eventShape = shape<DescribedEvent>('event', {
   address: field(address, (event) => event.address),
@@ -60,17 +53,17 @@ export const namesMethods: Methods = [
   method('devchain_describeTransaction', {
     summary:
       'Returns call, error, console and events of a transaction in words; null if it is unknown.',
-    params: [param('hash', hashOfTransaction)],
+    params: [transactionHash],
     result: nullable(describedShape),
-    example: { params: [UNKNOWN], result: null },
+    example: { result: null },
     onFork: 'own',
     handle: async ({ project }, hash) => (await project.open()).describe(hash),
   }),
   method('devchain_explainTransaction', {
     summary: 'Returns why a transaction failed and its Solidity stack, in lines; null if unknown.',
-    params: [param('hash', hashOfTransaction)],
+    params: [transactionHash],
     result: nullable(list(text)),
-    example: { params: [UNKNOWN], result: null },
+    example: { result: null },
     onFork: 'own',
     handle: async ({ project }, hash) => (await project.open()).explainMined(hash),
   }),

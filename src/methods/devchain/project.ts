@@ -7,11 +7,12 @@ import type { CoverageReport } from '../../project/coverage/coverage.ts'
 import type { GasRow } from '../../project/gas/report.ts'
 import type { CallTrace } from '../../project/trace/tree.ts'
 import { param } from '../../rpc/method.ts'
-import { address, asJson, hashOfTransaction, quantityNumber, text } from '../../rpc/primitives.ts'
+import { address, asJson, quantityNumber, text } from '../../rpc/primitives.ts'
 import { type Decoder, type Encoder, invalid, type Json } from '../../rpc/schema.ts'
 import { type Methods, method } from '../common/context.ts'
-import { ACCOUNT, UNKNOWN } from '../common/examples.ts'
 import { keyed } from '../wire/decodeobject.ts'
+import { transactionHash } from '../wire/decodetransaction.ts'
+import { ACCOUNT } from '../wire/examples.ts'
 
 /** A path or JSON; validated when it is read. */
 const artifacts: Decoder<unknown> = {
@@ -75,16 +76,15 @@ export const projectMethods: Methods = [
   }),
   method('devchain_traceTransaction', {
     summary: 'Returns the call tree of a transaction with names, events and storage changes.',
-    params: [param('hash', hashOfTransaction)],
+    params: [transactionHash],
     result: trace,
-    example: { params: [UNKNOWN] },
     onFork: 'own',
     handle: async ({ project }, transactionHash) => (await project.open()).trace(transactionHash),
   }),
   method('devchain_gasReport', {
     summary: 'Returns gas by function and deployment: calls, failed, min, average, median, max.',
     result: gasRows,
-    example: { params: [], result: [] },
+    example: { result: [] },
     handle: async ({ project }) => (await project.gasReport()).rows,
   }),
   method('devchain_coverage', {

@@ -23,16 +23,14 @@ import { param } from '../../rpc/method.ts'
 import { boolean, data, hash, list, nullable, quantity, text } from '../../rpc/primitives.ts'
 import { type Decoder, type Encoder, invalid, type Json } from '../../rpc/schema.ts'
 import { type Methods, method } from '../common/context.ts'
-import { UNKNOWN } from '../common/examples.ts'
 import { requireUnlinked } from '../common/peers.ts'
 import { blocks, emptyBlocks, type Order, run } from '../common/reorganize.ts'
 import { blockHash } from '../wire/decodeblock.ts'
 import { type Decoded, either, isObject, isText, members, refined } from '../wire/decodeobject.ts'
-import { field, plainInteger, quantityResult, shape } from '../wire/encodeobject.ts'
+import { field, plain, plainInteger, quantityResult, shape } from '../wire/encodeobject.ts'
 
 const snapshotShape: Encoder<Snapshot> = shape<Snapshot>('snapshot', {
-  id: field(quantityResult, ({ id }) => BigInt(id)),
-  name: field(nullable(text), ({ name }) => name),
+  ...plain({ id: quantityResult, name: nullable(text) }),
   blockNumber: field(quantityResult, (snapshot) => headerOf(snapshot).number),
   blockHash: field(hash, ({ state }) => headOf(state.tree).block.hash),
   timestamp: field(quantityResult, (snapshot) => headerOf(snapshot).timestamp),
@@ -59,6 +57,7 @@ const name: Decoder<string> = either(
 /** Names begin with a letter, so that they differ from ids. */
 const nameOrId: Decoder<string | number> = {
   name: 'name or id',
+  example: 'deployed',
   json: { anyOf: [text.json, quantity.json] },
   decode: (value, path) => {
     if (typeof value === 'string' && !/^\d/.test(value)) return value
@@ -131,7 +130,7 @@ const leftShape: Encoder<BlockRecord> = shape<BlockRecord>('block', {
 const runShape: Encoder<ExecutedTransaction> = shape<ExecutedTransaction>('run', {
   status: field(boolean, ({ receipt }) => receipt.status),
   gasUsed: field(quantityResult, ({ receipt }) => receipt.gasUsed),
-  logs: field(plainInteger, ({ receipt }) => BigInt(receipt.logs.length)),
+  logs: field(plainInteger, ({ receipt }) => receipt.logs.length),
   output: field(data, ({ output }) => output),
   error: field(nullable(text), ({ failure }) => failure?.reason),
 })
@@ -139,9 +138,7 @@ const runShape: Encoder<ExecutedTransaction> = shape<ExecutedTransaction>('run',
 const replayedShape: Encoder<ReplayedTransaction> = shape<ReplayedTransaction>('replayed', {
   hash: field(hash, ({ before }) => before.transaction.hash),
   blockNumber: field(quantityResult, ({ was }) => was.block.header.number),
-  before: field(runShape, ({ before }) => before),
-  after: field(nullable(runShape), ({ after }) => after),
-  refusal: field(nullable(text), ({ refusal }) => refusal),
+  ...plain({ before: runShape, after: nullable(runShape), refusal: nullable(text) }),
 })
 
 export const snapshotMethods: Methods = [
@@ -156,14 +153,13 @@ export const snapshotMethods: Methods = [
   method('devchain_snapshots', {
     summary: 'Returns all snapshots, oldest first; those of evm_snapshot have no name.',
     result: list(snapshotShape, 'snapshot'),
-    example: { params: [], result: [] },
+    example: { result: [] },
     handle: ({ chain }) => snapshotsOf(chain.state),
   }),
   method('devchain_revert', {
     summary: 'Restores a snapshot, by name or id, and keeps it for more reverts.',
     params: [param('snapshot', nameOrId)],
     result: snapshotShape,
-    example: { params: ['deployed'] },
     effects: 'revert',
     handle: ({ chain, peers }, wanted) => {
       requireUnlinked({ peers }, 'revert to a snapshot')
@@ -174,7 +170,6 @@ export const snapshotMethods: Methods = [
     summary: 'Deletes a snapshot, by name or id, and returns it; the chain does not change.',
     params: [param('snapshot', nameOrId)],
     result: snapshotShape,
-    example: { params: ['deployed'] },
     effects: 'chain',
     describe: (_values, dropped) => {
       const { name, id } = dropped as Readonly<Record<'name' | 'id', Json>>
@@ -202,7 +197,7 @@ export const snapshotMethods: Methods = [
   method('devchain_leftBlocks', {
     summary: 'Returns the known blocks that reverts and reorgs took off the chain, newest first.',
     result: list(leftShape, 'block'),
-    example: { params: [], result: [] },
+    example: { result: [] },
     handle: ({ chain }) => [...leftBlocks(chain.state)],
   }),
   method('devchain_replay', {
@@ -210,7 +205,6 @@ export const snapshotMethods: Methods = [
     params: [param('block', blockHash)],
     result: list(replayedShape, 'transaction'),
     onFork: 'here',
-    example: { params: [UNKNOWN] },
     effects: 'chain',
     describe: (_values, replayed) => {
       const runs = replayed as unknown as readonly { readonly after: Json }[]

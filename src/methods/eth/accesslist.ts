@@ -3,11 +3,10 @@ import { accessListOfBlock } from '../../node/calls/blockaccesslist.ts'
 import { findRecord } from '../../node/chain/lookup.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
 import { type BlockAccessList, encodeAccessList } from '../../protocol/blocks/accesslist.ts'
-import { param } from '../../rpc/method.ts'
 import { data, nullable } from '../../rpc/primitives.ts'
 import { byHashAndNumber } from '../common/byblock.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
-import { blockReference, isPending } from '../wire/decodeblock.ts'
+import { block, isPending } from '../wire/decodeblock.ts'
 import { blockAccessList } from '../wire/encodeaccesslist.ts'
 
 const summary =
@@ -16,7 +15,7 @@ const summary =
 export const accessListMethods: Methods = [
   method('eth_getBlockAccessList', {
     summary,
-    params: [param('block', blockReference)],
+    params: [block],
     result: nullable(blockAccessList),
     example: { params: ['0xffffff'], result: null },
     onFork: 'accessList',
@@ -25,7 +24,7 @@ export const accessListMethods: Methods = [
   ...byHashAndNumber('eth_getBlockAccessListByBlockHash', 'eth_getBlockAccessListByBlockNumber', {
     aliases: ['eth_getBlockAccessListByHash', 'eth_getBlockAccessListByNumber'],
     summary,
-    params: [param('block', blockReference)],
+    params: [block],
     result: nullable(blockAccessList),
     example: { params: ['0xffffff'], result: null },
     onFork: 'accessList',
@@ -33,7 +32,7 @@ export const accessListMethods: Methods = [
   }),
   method('eth_getBlockAccessListRaw', {
     summary: 'Returns the access list of a block as RLP; null if unknown.',
-    params: [param('block', blockReference)],
+    params: [block],
     result: nullable(data),
     example: { params: ['0xffffff'], result: null },
     onFork: 'accessList',

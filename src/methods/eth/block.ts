@@ -3,7 +3,7 @@
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import { findRecord } from '../../node/chain/lookup.ts'
 import { type BlockTree, blockByHash } from '../../node/ledger/blocktree.ts'
-import { type BlockReference, latest } from '../../node/ledger/references.ts'
+import type { BlockReference } from '../../node/ledger/references.ts'
 import { type Block, cumulativeDifficulty } from '../../protocol/blocks/block.ts'
 import { type Header, hashHeader } from '../../protocol/blocks/header.ts'
 import { optional, param } from '../../rpc/method.ts'
@@ -11,7 +11,7 @@ import { boolean, list, nullable, quantityNumber } from '../../rpc/primitives.ts
 import { byHashAndNumber } from '../common/byblock.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { viewOfReceipt, withShortened } from '../common/views.ts'
-import { blockReference, isPending } from '../wire/decodeblock.ts'
+import { block, blockOrLatest, isPending } from '../wire/decodeblock.ts'
 import {
   type BlockView,
   blockShape,
@@ -25,7 +25,7 @@ import { receiptShape } from '../wire/encodereceipt.ts'
 export const blockMethods: Methods = [
   ...byHashAndNumber('eth_getBlockByHash', 'eth_getBlockByNumber', {
     summary: 'Returns a block, with transactions as hashes or in full; null if unknown.',
-    params: [param('block', blockReference), optional('full', boolean, false)],
+    params: [block, optional('full', boolean, false)],
     result: nullable(blockShape),
     example: { params: ['0xffffff', false], result: null },
     onFork: 'placed',
@@ -34,7 +34,7 @@ export const blockMethods: Methods = [
   ...byHashAndNumber('eth_getHeaderByHash', 'eth_getHeaderByNumber', {
     aliases: ['erigon_getHeaderByHash', 'erigon_getHeaderByNumber'],
     summary: 'Returns a header; null if unknown.',
-    params: [param('block', blockReference)],
+    params: [block],
     result: nullable(headerShape),
     example: { params: ['0xffffff'], result: null },
     onFork: 'header',
@@ -42,7 +42,7 @@ export const blockMethods: Methods = [
   }),
   ...byHashAndNumber('eth_getBlockTransactionCountByHash', 'eth_getBlockTransactionCountByNumber', {
     summary: 'Returns the number of transactions in a block; null if unknown.',
-    params: [optional('block', blockReference, latest)],
+    params: [blockOrLatest],
     result: nullable(quantityResult),
     example: { params: ['latest'], result: '0x0' },
     onFork: 'network',
@@ -50,7 +50,7 @@ export const blockMethods: Methods = [
   }),
   method('eth_getBlockReceipts', {
     summary: 'Returns the receipts of a block; null if unknown.',
-    params: [optional('block', blockReference, latest)],
+    params: [blockOrLatest],
     result: nullable(list(receiptShape, 'receipt')),
     example: { params: ['earliest'], result: [] },
     onFork: 'network',
@@ -63,7 +63,7 @@ export const blockMethods: Methods = [
   }),
   ...byHashAndNumber('eth_getUncleCountByBlockHash', 'eth_getUncleCountByBlockNumber', {
     summary: 'Returns the number of uncles of a block; null if unknown.',
-    params: [optional('block', blockReference, latest)],
+    params: [blockOrLatest],
     result: nullable(quantityResult),
     example: { params: ['latest'], result: '0x0' },
     onFork: 'network',
@@ -71,7 +71,7 @@ export const blockMethods: Methods = [
   }),
   ...byHashAndNumber('eth_getUncleByBlockHashAndIndex', 'eth_getUncleByBlockNumberAndIndex', {
     summary: 'Returns an uncle of a block, by index; null if there is none.',
-    params: [param('block', blockReference), param('index', quantityNumber)],
+    params: [block, param('index', quantityNumber)],
     result: nullable(blockShape),
     example: { params: ['latest', '0x0'], result: null },
     onFork: 'network',

@@ -29,13 +29,13 @@ import {
 import { type Decoder, type Encoder, invalid } from '../../rpc/schema.ts'
 import type { MessageCaller } from '../../rpc/session.ts'
 import { type Methods, method, printLines } from '../common/context.ts'
-import { ACCOUNT } from '../common/examples.ts'
 import { type Explained, withStacks } from '../tracing/explain.ts'
 import { blockReference } from '../wire/decodeblock.ts'
 import { members, oneOrMore, refined, required } from '../wire/decodeobject.ts'
 import { blockOverrides, stateOverrides } from '../wire/decodeoverrides.ts'
 import { transactionRequest } from '../wire/decodetransaction.ts'
-import { field, fieldIfAny, plainInteger, shape, stackField } from '../wire/encodeobject.ts'
+import { field, fieldIfAny, plain, plainInteger, shape, stackField } from '../wire/encodeobject.ts'
+import { ACCOUNT } from '../wire/examples.ts'
 import { failureText } from './simulate.ts'
 
 /** A bundle of calls; its overrides have erigon's name or another that clients use. */
@@ -120,8 +120,7 @@ const bundleRun: Encoder<Explained<BundleRun>> = shape('bundle run', {
   toAddress: field(nullable(address), ({ transaction }) => transaction.to),
   gasUsed: field(plainInteger, ({ outcome }) => outcome.gasUsed),
   gasPrice: field(decimal, ({ coinbaseDiff, outcome }) => coinbaseDiff / outcome.gasUsed),
-  gasFees: field(decimal, ({ gasFees }) => gasFees),
-  coinbaseDiff: field(decimal, ({ coinbaseDiff }) => coinbaseDiff),
+  ...plain({ gasFees: decimal, coinbaseDiff: decimal }),
   ethSentToCoinbase: field(decimal, ({ coinbaseDiff, gasFees }) => coinbaseDiff - gasFees),
   value: fieldIfAny(data, ({ outcome: { failure, output } }) => (failure ? undefined : output)),
   error: fieldIfAny(text, ({ outcome: { failure } }) => failure && failureText(failure)),

@@ -7,19 +7,18 @@ import { type AccessListAnswer, createAccessList } from '../../node/calls/access
 import { call, executionError } from '../../node/calls/call.ts'
 import { estimateGas } from '../../node/calls/estimate.ts'
 import { rerunOf, withRerun } from '../../node/chain/failedrun.ts'
-import { latest, pendingReference } from '../../node/ledger/references.ts'
-import { optional, param } from '../../rpc/method.ts'
+import { pendingReference } from '../../node/ledger/references.ts'
+import { optional } from '../../rpc/method.ts'
 import { data, text } from '../../rpc/primitives.ts'
 import { type Methods, method, onRunOf, printLines } from '../common/context.ts'
-import { TRANSFER } from '../common/examples.ts'
 import { type Explained, withStacks } from '../tracing/explain.ts'
-import { blockReference } from '../wire/decodeblock.ts'
-import { blockOverrides, stateOverrides } from '../wire/decodeoverrides.ts'
-import { transactionRequest } from '../wire/decodetransaction.ts'
+import { blockOrLatest, blockReference } from '../wire/decodeblock.ts'
+import { overriddenBlock, overriddenState } from '../wire/decodeoverrides.ts'
+import { transaction } from '../wire/decodetransaction.ts'
 import {
-  field,
   fieldIfAny,
   gasAmount,
+  plain,
   quantityResult,
   shape,
   stackField,
@@ -29,14 +28,9 @@ import { accessListShape } from '../wire/encodetransaction.ts'
 export const callMethods: Methods = [
   method('eth_call', {
     summary: 'Runs a call on the state of a block, changing nothing; returns its output.',
-    params: [
-      param('transaction', transactionRequest),
-      optional('block', blockReference, latest),
-      optional('stateOverrides', stateOverrides),
-      optional('blockOverrides', blockOverrides),
-    ],
+    params: [transaction, blockOrLatest, overriddenState, overriddenBlock],
     result: { ...data, unit: 'return data' },
-    example: { params: [TRANSFER, 'latest'], result: '0x' },
+    example: { result: '0x' },
     onFork: 'call',
     handle: (context, request, block, accounts, environment) => {
       const { chain, caller } = context
@@ -63,13 +57,13 @@ export const callMethods: Methods = [
   method('eth_estimateGas', {
     summary: 'Returns the smallest gas limit with which a transaction succeeds.',
     params: [
-      param('transaction', transactionRequest),
+      transaction,
       optional('block', blockReference, pendingReference),
-      optional('stateOverrides', stateOverrides),
-      optional('blockOverrides', blockOverrides),
+      overriddenState,
+      overriddenBlock,
     ],
     result: gasAmount,
-    example: { params: [TRANSFER], result: '0x5208' },
+    example: { result: '0x5208' },
     onFork: 'here',
     handle: (context, request, block, accounts, environment) =>
       estimateGas(context.chain, request, block, {
@@ -81,18 +75,13 @@ export const callMethods: Methods = [
   }),
   method('eth_createAccessList', {
     summary: 'Returns the access list of a call, and its gas with that list.',
-    params: [
-      param('transaction', transactionRequest),
-      optional('block', blockReference, latest),
-      optional('stateOverrides', stateOverrides),
-    ],
+    params: [transaction, blockOrLatest, overriddenState],
     result: shape<Explained<AccessListAnswer>>('access list answer', {
-      accessList: field(accessListShape, (answer) => answer.accessList),
-      gasUsed: field(quantityResult, (answer) => answer.gasUsed),
+      ...plain({ accessList: accessListShape, gasUsed: quantityResult }),
       error: fieldIfAny(text, ({ outcome }) => outcome.failure?.reason),
       solidityStack: stackField,
     }),
-    example: { params: [TRANSFER, 'latest'], result: { accessList: [], gasUsed: '0x5208' } },
+    example: { result: { accessList: [], gasUsed: '0x5208' } },
     onFork: 'here',
     handle: async (context, request, block, accounts) => {
       const { chain, caller, profile } = context

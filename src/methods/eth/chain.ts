@@ -14,48 +14,45 @@ import { syncShape } from '../wire/peers/encodepeer.ts'
 /** There is no bridge, so no transaction waits for signatures. */
 const bridgeState: Encoder<number> = shape<number>('bridge state', {
   extTxsWaitingForSignatures: field(list(hash), () => []),
-  parentBlockchainBestChainHeight: field(plainInteger, (height) => BigInt(height)),
+  parentBlockchainBestChainHeight: field(plainInteger, (height) => height),
 })
 
 export const chainMethods: Methods = [
   method('eth_chainId', {
     summary: 'Returns the chain id that transactions are signed for (EIP-155).',
     result: quantityResult,
-    example: { params: [], result: '0x21' },
+    example: { result: '0x21' },
     describe: (_values, chainId) => String(Number(chainId)),
     handle: ({ chain }) => chain.state.config.chainId,
   }),
   method('eth_protocolVersion', {
     summary: 'Returns the version of the wire protocol.',
     result: text,
-    example: { params: [], result: PROTOCOL_VERSION },
+    example: { result: PROTOCOL_VERSION },
     handle: () => PROTOCOL_VERSION,
   }),
   method('eth_syncing', {
     summary: 'Returns the progress of a sync from peers; false if none runs.',
     result: syncShape,
-    example: { params: [], result: false },
+    example: { result: false },
     handle: ({ peers }) => peers.now?.syncing(),
   }),
   method('eth_coinbase', {
     summary: 'Returns the address that gets the fees of mined blocks.',
     result: address,
-    example: { params: [], result: `0x${'00'.repeat(20)}` },
+    example: { result: `0x${'00'.repeat(20)}` },
     handle: ({ chain }) => chain.state.settings.coinbase,
   }),
   method('eth_mining', {
     summary: 'Returns whether instant or interval mining is on.',
     result: boolean,
-    example: { params: [], result: true },
+    example: { result: true },
     handle: ({ chain, profile }) => profile.reportsMining && isMining(chain.state.mining),
   }),
   method('eth_bridgeState', {
     summary: 'Returns the height of the best parent block of merged mining; 0 before the first.',
     result: bridgeState,
-    example: {
-      params: [],
-      result: { extTxsWaitingForSignatures: [], parentBlockchainBestChainHeight: 0 },
-    },
+    example: { result: { extTxsWaitingForSignatures: [], parentBlockchainBestChainHeight: 0 } },
     handle: ({ chain }) => chain.state.parentChainHeight,
   }),
   method('eth_accounts', {
@@ -67,7 +64,7 @@ export const chainMethods: Methods = [
   method('eth_blockNumber', {
     summary: 'Returns the number of the newest block.',
     result: quantityResult,
-    example: { params: [], result: '0x0' },
+    example: { result: '0x0' },
     handle: ({ chain }) => headOf(chain.state.tree).block.header.number,
   }),
   // the specification lists them as not supported

@@ -1,12 +1,20 @@
 // eth: the chain's rules and the data it keeps.
 import { headOf } from '../../node/ledger/blocktree.ts'
-import { type ForkConfig, type ForkConfigs, forkConfigsOf } from '../../node/ledger/forkconfig.ts'
+import { type ForkConfig, forkConfigsOf } from '../../node/ledger/forkconfig.ts'
 import type { Block } from '../../protocol/blocks/block.ts'
 import type { BlobRules } from '../../protocol/fees.ts'
 import { address, boolean, data, hash, nullable } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
 import { type Methods, method } from '../common/context.ts'
-import { field, mapOf, plainInteger, quantityResult, shape } from '../wire/encodeobject.ts'
+import {
+  field,
+  mapOf,
+  plain,
+  plainInteger,
+  plainShape,
+  quantityResult,
+  shape,
+} from '../wire/encodeobject.ts'
 
 /** Kinds of data in `eth_capabilities`. */
 const KEPT = ['state', 'tx', 'logs', 'receipts', 'blocks', 'stateproofs']
@@ -16,8 +24,7 @@ const addressesByName = mapOf('addresses by name', address)
 /** EIP-7910 writes counts and times as JSON numbers. */
 const blobSchedule: Encoder<BlobRules> = shape<BlobRules>('blob schedule', {
   baseFeeUpdateFraction: field(plainInteger, ({ updateFraction }) => updateFraction),
-  max: field(plainInteger, ({ max }) => max),
-  target: field(plainInteger, ({ target }) => target),
+  ...plain({ max: plainInteger, target: plainInteger }),
 })
 
 const forkConfig: Encoder<ForkConfig> = shape<ForkConfig>('fork configuration', {
@@ -43,10 +50,10 @@ const head: Encoder<Block> = shape<Block>('head', {
 export const configMethods: Methods = [
   method('eth_config', {
     summary: 'Returns the fork configuration: current, next and last (EIP-7910).',
-    result: shape<ForkConfigs>('fork configurations', {
-      current: field(forkConfig, ({ current }) => current),
-      next: field(nullable(forkConfig), ({ next }) => next),
-      last: field(nullable(forkConfig), ({ last }) => last),
+    result: plainShape('fork configurations', {
+      current: forkConfig,
+      next: nullable(forkConfig),
+      last: nullable(forkConfig),
     }),
     handle: ({ chain }) => forkConfigsOf(chain.state),
   }),

@@ -42,19 +42,19 @@ export const feeMethods: Methods = [
   method('eth_gasPrice', {
     summary: 'Returns a gas price, in wei, with which a transaction is mined now.',
     result: weiPerGas,
-    example: { params: [], result: '0x0' },
+    example: { result: '0x0' },
     handle: ({ chain }) => gasPrice(chain.state),
   }),
   method('eth_maxPriorityFeePerGas', {
     summary: 'Returns a tip per gas, in wei, with which a transaction is mined now.',
     result: weiPerGas,
-    example: { params: [], result: '0x0' },
+    example: { result: '0x0' },
     handle: ({ chain }) => maxPriorityFeePerGas(chain.state),
   }),
   method('eth_baseFee', {
     summary: 'Returns the base fee of the next block, in wei per gas.',
     result: quantityResult,
-    example: { params: [], result: '0x0' },
+    example: { result: '0x0' },
     describe: (_values, baseFee) => fee(BigInt(String(baseFee))),
     handle: ({ chain }) => upcomingBaseFee(chain.state),
   }),
@@ -62,7 +62,7 @@ export const feeMethods: Methods = [
     aliases: ['eth_blobGasPrice'],
     summary: 'Returns the price per blob gas at the head, in wei; 0 before cancun.',
     result: weiPerGas,
-    example: { params: [], result: '0x1' },
+    example: { result: '0x1' },
     handle: ({ chain: { state } }) => blobFeeOf(state, headOf(state.tree).block.header),
   }),
   method('eth_feeHistory', {

@@ -79,7 +79,7 @@ export const filterMethods: Methods = [
   method('eth_newBlockFilter', {
     summary: 'Creates a filter of new blocks for eth_getFilterChanges.',
     result: quantityResult,
-    example: { params: [], result: '0x1' },
+    example: { result: '0x1' },
     effects: 'node',
     describe: (_values, id) => `blocks, filter ${id}`,
     handle: (context) => addBlockFilter(context),
@@ -87,7 +87,7 @@ export const filterMethods: Methods = [
   method('eth_newPendingTransactionFilter', {
     summary: 'Creates a filter of pending transactions for eth_getFilterChanges.',
     result: quantityResult,
-    example: { params: [], result: '0x1' },
+    example: { result: '0x1' },
     effects: 'node',
     describe: (_values, id) => `pending transactions, filter ${id}`,
     handle: ({ filters }) => filters.addPendingFilter(),

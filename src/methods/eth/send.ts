@@ -9,17 +9,17 @@ import { inclusionOf } from '../../node/sending/inclusion.ts'
 import { resend } from '../../node/sending/replace.ts'
 import { sendRawTransaction, sendTransaction } from '../../node/sending/send.ts'
 import { type Transaction, withoutSignature } from '../../protocol/transactions/transaction.ts'
-import { optional, param } from '../../rpc/method.ts'
+import { optional } from '../../rpc/method.ts'
 import { address, data, hash, quantity, quantityNumber } from '../../rpc/primitives.ts'
 import { type Decoder, invalid } from '../../rpc/schema.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
-import { TRANSFER } from '../common/examples.ts'
 import { viewOfReceipt } from '../common/views.ts'
 import { either, isText, keyed, members, refined } from '../wire/decodeobject.ts'
-import { transactionRequest } from '../wire/decodetransaction.ts'
+import { raw, transaction } from '../wire/decodetransaction.ts'
 import { encodedAs, field, shape } from '../wire/encodeobject.ts'
 import { type ReceiptView, receiptShape } from '../wire/encodereceipt.ts'
 import { transactionShape, viewOfPooled } from '../wire/encodetransaction.ts'
+import { TRANSFER } from '../wire/examples.ts'
 
 const slotWords: Decoder<ReadonlyMap<bigint, bigint>> = keyed('words by slot', quantity, quantity)
 
@@ -58,7 +58,7 @@ const timeout: Decoder<number> = {
 export const sendMethods: Methods = [
   method('eth_sendRawTransactionConditional', {
     summary: 'Sends a signed transaction under conditions on block number, time and storage.',
-    params: [param('raw', data), optional('conditions', conditions, {})],
+    params: [raw, optional('conditions', conditions, {})],
     result: hash,
     example: { params: ['0x02f86521808080825208947099', { blockNumberMax: '0x64' }] },
     effects: 'transaction',
@@ -67,37 +67,28 @@ export const sendMethods: Methods = [
   }),
   method('eth_sendTransaction', {
     summary: 'Signs and sends a transaction; instant mining mines it before the response.',
-    params: [param('transaction', transactionRequest)],
+    params: [transaction],
     result: hash,
-    example: { params: [TRANSFER] },
     effects: 'transaction',
     handle: ({ chain, caller }, request) => sendTransaction(chain, request, caller),
   }),
   method('eth_sendUnsignedTransaction', {
     summary: 'Sends a transaction of any account, unsigned, as if impersonated.',
-    params: [param('transaction', transactionRequest)],
+    params: [transaction],
     result: hash,
-    example: { params: [TRANSFER] },
     effects: 'transaction',
     handle: ({ chain, caller }, request) => sendTransaction(chain, request, caller, 'nobody'),
   }),
   method('eth_sendRawTransaction', {
     summary: 'Sends a signed transaction and, under instant mining, mines it before the response.',
-    params: [param('raw', data)],
+    params: [raw],
     result: hash,
-    example: {
-      params: ['0x02f86521808080825208947099'],
-    },
     effects: 'transaction',
     handle: ({ chain, caller }, raw) => sendRawTransaction(chain, raw, caller),
   }),
   method('eth_resend', {
     summary: 'Replaces a pending transaction with another gas price or gas limit.',
-    params: [
-      param('transaction', transactionRequest),
-      optional('gasPrice', quantity),
-      optional('gasLimit', quantity),
-    ],
+    params: [transaction, optional('gasPrice', quantity), optional('gasLimit', quantity)],
     result: hash,
     example: { params: [{ ...TRANSFER, nonce: '0x0' }, '0x3b9aca00'] },
     effects: 'transaction',
@@ -110,12 +101,11 @@ export const sendMethods: Methods = [
    */
   method('eth_fillTransaction', {
     summary: 'Fills in nonce, gas, fees and type of a transaction; returns it unsigned.',
-    params: [param('transaction', transactionRequest)],
+    params: [transaction],
     result: shape<Transaction>('filled transaction', {
       raw: field(data, ({ raw }) => raw),
       tx: field(encodedAs(transactionShape, viewOfPooled), (transaction) => transaction),
     }),
-    example: { params: [TRANSFER] },
     handle: async ({ chain, caller }, given) => {
       const cancellation = caller
       const request = { ...given, from: given.from ?? ZERO_ADDRESS }
@@ -127,9 +117,8 @@ export const sendMethods: Methods = [
   method('eth_sendRawTransactionSync', {
     summary:
       'Sends a signed transaction and returns its receipt, or error 4 on timeout (EIP-7966).',
-    params: [param('raw', data), optional('timeout', timeout, USUAL_WAIT_MS)],
+    params: [raw, optional('timeout', timeout, USUAL_WAIT_MS)],
     result: receiptShape,
-    example: { params: ['0x02f86521808080825208947099'] },
     effects: 'transaction',
     handle: async (context, raw, milliseconds) =>
       receiptOf(
@@ -140,9 +129,8 @@ export const sendMethods: Methods = [
   }),
   method('eth_sendTransactionSync', {
     summary: 'Signs and sends a transaction; returns its receipt, or error 4 on timeout.',
-    params: [param('transaction', transactionRequest), optional('timeout', timeout, USUAL_WAIT_MS)],
+    params: [transaction, optional('timeout', timeout, USUAL_WAIT_MS)],
     result: receiptShape,
-    example: { params: [TRANSFER] },
     effects: 'transaction',
     handle: async (context, request, milliseconds) =>
       receiptOf(

@@ -8,9 +8,9 @@ import { param } from '../../rpc/method.ts'
 import { address, data } from '../../rpc/primitives.ts'
 import { type Decoder, invalid } from '../../rpc/schema.ts'
 import { type Methods, method } from '../common/context.ts'
-import { ACCOUNT, MESSAGE } from '../common/examples.ts'
 import { keyAt, signMessage } from '../common/sign.ts'
-import { transactionRequest } from '../wire/decodetransaction.ts'
+import { transaction } from '../wire/decodetransaction.ts'
+import { ACCOUNT, MESSAGE } from '../wire/examples.ts'
 
 /** An object, or its JSON text, which some wallets send. */
 const typedData: Decoder<TypedData> = {
@@ -56,7 +56,7 @@ export const signMethods: Methods = [
   }),
   method('eth_signTransaction', {
     summary: 'Fills in and signs a transaction with an unlocked account, without sending it.',
-    params: [param('transaction', transactionRequest)],
+    params: [transaction],
     result: data,
     example: { params: [{ from: ACCOUNT, to: ACCOUNT, gas: '0x5208', nonce: '0x0' }] },
     handle: ({ chain }, request) => signRequest(chain, request),

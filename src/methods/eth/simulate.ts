@@ -8,13 +8,12 @@ import {
   type Simulation,
   simulateBlocks,
 } from '../../node/calls/simulateblocks.ts'
-import { latest } from '../../node/ledger/references.ts'
-import { optional, param } from '../../rpc/method.ts'
+import { param } from '../../rpc/method.ts'
 import { boolean, data, list, text } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
 import { type Methods, method, printLines } from '../common/context.ts'
 import { type Explained, withStacks } from '../tracing/explain.ts'
-import { blockReference } from '../wire/decodeblock.ts'
+import { blockOrLatest } from '../wire/decodeblock.ts'
 import { members, refined } from '../wire/decodeobject.ts'
 import { blockOverrides, stateOverrides } from '../wire/decodeoverrides.ts'
 import { transactionRequest } from '../wire/decodetransaction.ts'
@@ -105,7 +104,7 @@ const simulatedBlock: Encoder<SimulatedView> = shape<SimulatedView>('simulated b
 export const simulateMethods: Methods = [
   method('eth_simulateV1', {
     summary: 'Simulates blocks of calls with overrides; returns the blocks with results.',
-    params: [param('simulation', order), optional('block', blockReference, latest)],
+    params: [param('simulation', order), blockOrLatest],
     result: list(simulatedBlock, 'block'),
     example: {
       params: [

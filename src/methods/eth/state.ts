@@ -5,7 +5,6 @@ import { type Address, type Hash, quantityFromBigint, wordFromBigint } from '../
 import { nextTurn } from '../../core/yield.ts'
 import { readState, stateAt } from '../../node/chain/lookup.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
-import { latest } from '../../node/ledger/references.ts'
 import { nextNonce } from '../../node/pool/pool.ts'
 import { optional, param } from '../../rpc/method.ts'
 import { address, asJson, data, hash, list, quantity } from '../../rpc/primitives.ts'
@@ -24,11 +23,11 @@ import {
   type World,
 } from '../../state/world.ts'
 import { type Methods, method } from '../common/context.ts'
-import { ACCOUNT } from '../common/examples.ts'
-import { blockReference, isPending } from '../wire/decodeblock.ts'
+import { blockOrLatest, isPending } from '../wire/decodeblock.ts'
 import { keyed } from '../wire/decodeobject.ts'
 import { accountInfo } from '../wire/encodeaccount.ts'
-import { field, mapOf, quantityResult, shape, wei } from '../wire/encodeobject.ts'
+import { field, mapOf, plain, quantityResult, shape, wei } from '../wire/encodeobject.ts'
+import { ACCOUNT } from '../wire/examples.ts'
 
 const slotsByAccount: Decoder<ReadonlyMap<Address, readonly bigint[]>> = keyed(
   'storage slots',
@@ -72,8 +71,7 @@ const keyResult: Encoder<string> = asJson('storage key', {
 })
 
 const slotProofShape = shape<SlotProof>('storage proof', {
-  key: field(keyResult, ({ key }) => key),
-  value: field(quantityResult, ({ value }) => value),
+  ...plain({ key: keyResult, value: quantityResult }),
   proof: field(list(data), ({ nodes }) => nodes),
 })
 
@@ -91,20 +89,16 @@ const accountProofShape = shape<AccountProof>('account proof', {
 export const stateMethods: Methods = [
   method('eth_getBalance', {
     summary: 'Returns the balance of an account, in wei.',
-    params: [param('address', address), optional('block', blockReference, latest)],
+    params: [param('address', address), blockOrLatest],
     result: wei,
-    example: { params: [ACCOUNT, 'latest'], result: '0x21e19e0c9bab2400000' },
+    example: { result: '0x21e19e0c9bab2400000' },
     onFork: 'here',
     handle: ({ chain, caller }, account, block) =>
       readState(chain, block, ({ world }) => balanceAt(world, account), caller),
   }),
   method('eth_getStorageAt', {
     summary: 'Returns the 32 bytes in a storage slot; zero if it is unset.',
-    params: [
-      param('address', address),
-      param('position', quantity),
-      optional('block', blockReference, latest),
-    ],
+    params: [param('address', address), param('position', quantity), blockOrLatest],
     result: { ...hash, unit: 'bytes' },
     example: { params: [ACCOUNT, '0x0', 'latest'], result: `0x${'00'.repeat(32)}` },
     onFork: 'slot',
@@ -118,9 +112,9 @@ export const stateMethods: Methods = [
   }),
   method('eth_getTransactionCount', {
     summary: 'Returns the nonce of an account; `pending` counts transactions in the pool.',
-    params: [param('address', address), optional('block', blockReference, latest)],
+    params: [param('address', address), blockOrLatest],
     result: quantityResult,
-    example: { params: [ACCOUNT, 'latest'], result: '0x0' },
+    example: { result: '0x0' },
     onFork: 'here',
     handle: ({ chain, caller }, account, block) => {
       if (isPending(block))
@@ -130,42 +124,36 @@ export const stateMethods: Methods = [
   }),
   method('eth_getCode', {
     summary: 'Returns the code of an account; 0x if it has none.',
-    params: [param('address', address), optional('block', blockReference, latest)],
+    params: [param('address', address), blockOrLatest],
     result: data,
-    example: { params: [ACCOUNT, 'latest'], result: '0x' },
+    example: { result: '0x' },
     onFork: 'here',
     handle: ({ chain, caller }, account, block) =>
       readState(chain, block, ({ world }) => codeAt(world, account), caller),
   }),
   method('eth_getAccount', {
     summary: 'Returns nonce, balance, code hash and storage root of an account; empty if unknown.',
-    params: [param('address', address), optional('block', blockReference, latest)],
+    params: [param('address', address), blockOrLatest],
     result: shape<Account>('account', {
-      balance: field(quantityResult, ({ balance }) => balance),
-      codeHash: field(hash, ({ codeHash }) => codeHash),
-      nonce: field(quantityResult, ({ nonce }) => nonce),
+      ...plain({ balance: quantityResult, codeHash: hash, nonce: quantityResult }),
       storageRoot: field(hash, storageRoot),
     }),
-    example: { params: [ACCOUNT, 'latest'] },
     onFork: 'account',
     handle: ({ chain, caller }, account, block) =>
       readState(chain, block, ({ world }) => accountOrEmpty(world, account), caller),
   }),
   method('eth_getAccountInfo', {
     summary: 'Returns balance, nonce and code of an account.',
-    params: [param('address', address), optional('block', blockReference, latest)],
+    params: [param('address', address), blockOrLatest],
     result: accountInfo,
-    example: {
-      params: [ACCOUNT, 'latest'],
-      result: { balance: '0x21e19e0c9bab2400000', nonce: '0x0', code: '0x' },
-    },
+    example: { result: { balance: '0x21e19e0c9bab2400000', nonce: '0x0', code: '0x' } },
     onFork: 'here',
     handle: ({ chain, caller }, account, block) =>
       readState(chain, block, ({ world }) => accountOrEmpty(world, account), caller),
   }),
   method('eth_getStorageValues', {
     summary: 'Returns many storage slots of many accounts, in the requested order.',
-    params: [param('slots', slotsByAccount), optional('block', blockReference, latest)],
+    params: [param('slots', slotsByAccount), blockOrLatest],
     result: wordsByAccount,
     example: {
       params: [{ [ACCOUNT]: ['0x0'] }, 'latest'],
@@ -188,7 +176,7 @@ export const stateMethods: Methods = [
     params: [
       param('address', address),
       optional('storageKeys', list(storageKey), []),
-      optional('block', blockReference, latest),
+      blockOrLatest,
     ],
     result: accountProofShape,
     example: { params: ['0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266', [], 'latest'] },

@@ -153,9 +153,9 @@ function polledInstead(
 const changeShape = shape<StateChange>('change', {
   blockNumber: field(quantityResult, ({ after }) => headOf(after.tree).block.header.number),
   blockHash: field(hash, ({ after }) => headOf(after.tree).block.hash),
-  removed: field(quantityResult, ({ head }) => BigInt(head.removed.length)),
-  added: field(quantityResult, ({ head }) => BigInt(head.added.length)),
-  pending: field(quantityResult, ({ after }) => BigInt(after.pool.size)),
+  removed: field(quantityResult, ({ head }) => head.removed.length),
+  added: field(quantityResult, ({ head }) => head.added.length),
+  pending: field(quantityResult, ({ after }) => after.pool.size),
 })
 
 /** Heads per change of the chain, as in the summary: a billion blocks can be mined at once. */

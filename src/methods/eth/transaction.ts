@@ -9,21 +9,13 @@ import { pendingOf, pooledByHash, pooledInOrder } from '../../node/pool/pool.ts'
 import { sentWithNonce } from '../../node/sending/inclusion.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { param } from '../../rpc/method.ts'
-import {
-  address,
-  data,
-  hashOfTransaction,
-  list,
-  nullable,
-  quantity,
-  quantityNumber,
-} from '../../rpc/primitives.ts'
+import { address, data, list, nullable, quantity, quantityNumber } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
 import { byHashAndNumber } from '../common/byblock.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
-import { UNKNOWN } from '../common/examples.ts'
 import { shortened, viewOfReceipt } from '../common/views.ts'
-import { blockReference, isPending } from '../wire/decodeblock.ts'
+import { block, isPending } from '../wire/decodeblock.ts'
+import { transactionHash } from '../wire/decodetransaction.ts'
 import { receiptShape } from '../wire/encodereceipt.ts'
 import {
   pendingTransactionShape,
@@ -44,9 +36,9 @@ const waiting: Encoder<{ readonly view: TransactionView; readonly hasPlace: bool
 export const transactionMethods: Methods = [
   method('eth_getTransactionByHash', {
     summary: 'Returns a mined or pending transaction; null if unknown.',
-    params: [param('hash', hashOfTransaction)],
+    params: [transactionHash],
     result: nullable(transactionShape),
-    example: { params: [UNKNOWN], result: null },
+    example: { result: null },
     onFork: 'placed',
     handle: (context, transactionHash) => {
       const { state } = context.chain
@@ -61,7 +53,7 @@ export const transactionMethods: Methods = [
     'eth_getTransactionByBlockNumberAndIndex',
     {
       summary: 'Returns a transaction of a block, by index; null if there is none.',
-      params: [param('block', blockReference), param('index', quantityNumber)],
+      params: [block, param('index', quantityNumber)],
       result: nullable(transactionShape),
       example: { params: ['latest', '0x0'], result: null },
       onFork: 'placed',
@@ -82,9 +74,9 @@ export const transactionMethods: Methods = [
   }),
   method('eth_getTransactionReceipt', {
     summary: 'Returns the receipt of a mined transaction; null if pending or unknown.',
-    params: [param('hash', hashOfTransaction)],
+    params: [transactionHash],
     result: nullable(receiptShape),
-    example: { params: [UNKNOWN], result: null },
+    example: { result: null },
     onFork: 'network',
     handle: (context, transactionHash) => {
       const place = transactionPlace(context.chain.state.tree, transactionHash)
@@ -95,9 +87,9 @@ export const transactionMethods: Methods = [
   method('eth_getRawTransactionByHash', {
     aliases: ['debug_getRawTransaction'],
     summary: 'Returns the encoding of a mined or pending transaction; null if unknown.',
-    params: [param('hash', hashOfTransaction)],
+    params: [transactionHash],
     result: nullable(data),
-    example: { params: [UNKNOWN], result: null },
+    example: { result: null },
     onFork: 'network',
     handle: ({ chain }, transactionHash) => {
       const place = transactionPlace(chain.state.tree, transactionHash)
@@ -108,7 +100,7 @@ export const transactionMethods: Methods = [
   method('eth_pendingTransactions', {
     summary: "Returns the pending transactions of this node's own accounts.",
     result: list(waiting, 'transaction'),
-    example: { params: [], result: [] },
+    example: { result: [] },
     handle: (context) => {
       const { state, environment } = context.chain
       if (context.profile.pendingTransactions === 'own') {
@@ -126,7 +118,7 @@ export const transactionMethods: Methods = [
     'eth_getRawTransactionByBlockNumberAndIndex',
     {
       summary: 'Returns the encoded transaction at an index of a block; null if none.',
-      params: [param('block', blockReference), param('index', quantityNumber)],
+      params: [block, param('index', quantityNumber)],
       result: nullable(data),
       example: { params: ['latest', '0x0'], result: null },
       onFork: 'network',

@@ -8,8 +8,8 @@ import { boolean, data, hash, list, quantity } from '../../rpc/primitives.ts'
 import { type Decoder, type Encoder, invalid } from '../../rpc/schema.ts'
 import { trueCommand } from '../common/command.ts'
 import { type Methods, method } from '../common/context.ts'
-import { UNKNOWN } from '../common/examples.ts'
 import { encodedAs, quantityResult } from '../wire/encodeobject.ts'
+import { UNKNOWN } from '../wire/examples.ts'
 
 const SECONDS_PER_HOUR = 3600n
 
@@ -59,13 +59,13 @@ export const workMethods: Methods = [
   method('eth_hashrate', {
     summary: 'Returns the hashes per second that miners reported in the last minute.',
     result: quantityResult,
-    example: { params: [], result: '0x0' },
+    example: { result: '0x0' },
     handle: ({ getWork }) => getWork.hashrate(),
   }),
   method('eth_netHashrate', {
     summary: "Returns the network's hashes per second, from the last hour's difficulty.",
     result: quantityResult,
-    example: { params: [], result: '0x0' },
+    example: { result: '0x0' },
     handle: ({ chain }) => hashrateOf(chain.state.tree),
   }),
 ]

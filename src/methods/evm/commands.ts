@@ -29,11 +29,11 @@ import {
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
 import { command, exchanged, increasedTime, nullCommand, trueCommand } from '../common/command.ts'
 import { type Methods, method } from '../common/context.ts'
-import { STRANGER } from '../common/examples.ts'
 import { mineOn, mineParameters, ONE_BLOCK, resuming, stopping } from '../common/mine.ts'
 import { requireUnlinked } from '../common/peers.ts'
 import { either, pair, refined } from '../wire/decodeobject.ts'
 import { plainInteger, quantityResult } from '../wire/encodeobject.ts'
+import { STRANGER } from '../wire/examples.ts'
 
 /** An interval, or the bounds of random ones (hardhat). */
 const interval: Decoder<{ readonly shortest: number; readonly longest: number }> = either(
@@ -59,7 +59,7 @@ export const evmMethods: Methods = [
     aliases: ['anvil_snapshot', 'hardhat_snapshot'],
     summary: 'Takes a snapshot in constant time and returns its id for evm_revert.',
     result: quantityResult,
-    example: { params: [], result: '0x1' },
+    example: { result: '0x1' },
     effects: 'chain',
     handle: async ({ chain }) => BigInt(await chain.update(takeSnapshot)),
   }),
@@ -88,7 +88,7 @@ export const evmMethods: Methods = [
     summary: 'Mines one block or {blocks} blocks; {timestamp}, in seconds, is that of the first.',
     params: [optional('order', mineParameters, ONE_BLOCK)],
     result: text,
-    example: { params: [], result: '0x0' },
+    example: { result: '0x0' },
     effects: 'chain',
     handle: async ({ chain, caller, profile }, order) => {
       await mineOn(chain, () => order, caller)

@@ -16,9 +16,9 @@ import { type Encoder, invalid } from '../../rpc/schema.ts'
 import { nonceAt, withSlots } from '../../state/world.ts'
 import { command, edit, trueCommand } from '../common/command.ts'
 import { type Methods, method } from '../common/context.ts'
-import { STRANGER } from '../common/examples.ts'
 import { oneOrMore } from '../wire/decodeobject.ts'
 import { word } from '../wire/decodeoverrides.ts'
+import { STRANGER } from '../wire/examples.ts'
 
 /** Whether there was something to stop; null where the profile's node does not say. */
 const ended: Encoder<boolean | null> = asJson('null or boolean', { enum: [null, true, false] })

@@ -7,12 +7,13 @@ import { dropTransaction } from '../../node/mining/drop.ts'
 import { nextRules } from '../../node/mining/environment.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
 import { optional, param } from '../../rpc/method.ts'
-import { address, boolean, hash, hashOfTransaction, quantity } from '../../rpc/primitives.ts'
+import { address, boolean, hash, quantity } from '../../rpc/primitives.ts'
 import { change, command } from '../common/command.ts'
 import { type Methods, method } from '../common/context.ts'
-import { STRANGER, UNKNOWN } from '../common/examples.ts'
 import { mineBlocks } from '../common/mine.ts'
 import { requireFork } from '../common/requirefork.ts'
+import { transactionHash } from '../wire/decodetransaction.ts'
+import { STRANGER } from '../wire/examples.ts'
 
 export const hardhatMiningMethods: Methods = [
   command('hardhat_mine', {
@@ -26,7 +27,7 @@ export const hardhatMiningMethods: Methods = [
     aliases: ['anvil_getAutomine'],
     summary: 'Returns whether instant mining is on.',
     result: boolean,
-    example: { params: [], result: true },
+    example: { result: true },
     handle: ({ chain }) => isInstant(chain.state.mining),
   }),
   command('hardhat_setCoinbase', {
@@ -78,9 +79,9 @@ export const hardhatMiningMethods: Methods = [
   }),
   method('hardhat_dropTransaction', {
     summary: 'Removes a transaction from the pool; false if it is not there.',
-    params: [param('hash', hashOfTransaction)],
+    params: [transactionHash],
     result: boolean,
-    example: { params: [UNKNOWN], result: false },
+    example: { result: false },
     effects: 'chain',
     describe: ([wanted]) => `dropped ${wanted}`,
     handle: ({ chain }, wanted) => chain.update((state) => dropTransaction(state, wanted)),

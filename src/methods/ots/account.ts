@@ -8,18 +8,17 @@ import { TraceBudget } from '../../node/calls/replay.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { stateAt } from '../../node/chain/lookup.ts'
 import { executedAt, headOf, type TransactionPlace } from '../../node/ledger/blocktree.ts'
-import { latest } from '../../node/ledger/references.ts'
 import { belowNumber } from '../../node/ledger/upstream.ts'
 import { sentWithNonce } from '../../node/sending/inclusion.ts'
-import { optional, param } from '../../rpc/method.ts'
+import { param } from '../../rpc/method.ts'
 import { address, boolean, hash, nullable, quantity, quantityNumber } from '../../rpc/primitives.ts'
 import { invalid } from '../../rpc/schema.ts'
 import { codeAt } from '../../state/world.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
-import { ACCOUNT } from '../common/examples.ts'
-import { blockReference } from '../wire/decodeblock.ts'
+import { blockOrLatest } from '../wire/decodeblock.ts'
 import { creation, type SearchPage, searchPage } from '../wire/encodeexplorer.ts'
 import { plainInteger } from '../wire/encodeobject.ts'
+import { ACCOUNT } from '../wire/examples.ts'
 
 /** The API level, which the explorer requests first. */
 const LEVEL = 8
@@ -78,14 +77,14 @@ export const otsAccountMethods: Methods = [
   method('ots_getApiLevel', {
     summary: 'Returns the supported level of the Otterscan API, as a JSON number.',
     result: plainInteger,
-    example: { params: [], result: LEVEL },
+    example: { result: LEVEL },
     handle: () => BigInt(LEVEL),
   }),
   method('ots_hasCode', {
     summary: 'Returns whether an account has code.',
-    params: [param('address', address), optional('block', blockReference, latest)],
+    params: [param('address', address), blockOrLatest],
     result: boolean,
-    example: { params: [ACCOUNT, 'latest'], result: false },
+    example: { result: false },
     onFork: 'here',
     handle: async ({ chain, caller }, account, block) =>
       codeAt((await stateAt(chain, block, caller)).world, account).length > 0,
@@ -94,7 +93,7 @@ export const otsAccountMethods: Methods = [
     summary: 'Returns who created a contract, in which transaction; null if no transaction did.',
     params: [param('address', address)],
     result: nullable(creation),
-    example: { params: [ACCOUNT], result: null },
+    example: { result: null },
     onFork: 'creator',
     handle: async ({ chain, options }, contract) => {
       const found = await creationOf(chain, contract, new TraceBudget(options.traceLimit))

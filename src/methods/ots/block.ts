@@ -7,12 +7,12 @@ import { replayOne, TraceBudget } from '../../node/calls/replay.ts'
 import { findRecord } from '../../node/chain/lookup.ts'
 import { executedAt, type TransactionPlace } from '../../node/ledger/blocktree.ts'
 import { param } from '../../rpc/method.ts'
-import { data, hashOfTransaction, jsonNumber, list, nullable } from '../../rpc/primitives.ts'
+import { data, jsonNumber, list, nullable } from '../../rpc/primitives.ts'
 import { byHashAndNumber } from '../common/byblock.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
-import { UNKNOWN } from '../common/examples.ts'
 import { minedPlace } from '../tracing/recording.ts'
-import { blockReference } from '../wire/decodeblock.ts'
+import { block } from '../wire/decodeblock.ts'
+import { transactionHash } from '../wire/decodetransaction.ts'
 import {
   blockDetails,
   blockPage,
@@ -27,7 +27,7 @@ import {
 export const otsBlockMethods: Methods = [
   ...byHashAndNumber('ots_getBlockDetailsByHash', 'ots_getBlockDetails', {
     summary: 'Returns a block without its transactions: their number, total fees and issuance.',
-    params: [param('block', blockReference)],
+    params: [block],
     result: nullable(blockDetails),
     example: { params: ['0xffffff'], result: null },
     onFork: 'network',
@@ -36,7 +36,7 @@ export const otsBlockMethods: Methods = [
   }),
   method('ots_getBlockTransactions', {
     summary: "Returns a page of a block's transactions, the last on page 0; inputs are cut.",
-    params: [param('block', blockReference), param('page', jsonNumber), param('size', jsonNumber)],
+    params: [block, param('page', jsonNumber), param('size', jsonNumber)],
     result: nullable(blockPage),
     example: { params: ['0xffffff', 0, 25], result: null },
     onFork: 'page',
@@ -45,25 +45,22 @@ export const otsBlockMethods: Methods = [
   }),
   method('ots_getInternalOperations', {
     summary: 'Returns transfers (0), selfdestructs (1), creates (2) and create2s (3).',
-    params: [param('hash', hashOfTransaction)],
+    params: [transactionHash],
     result: list(internalOperation),
-    example: { params: [UNKNOWN] },
     onFork: 'replay',
     handle: (context, transactionHash) => operationsOf(context, transactionHash),
   }),
   method('ots_traceTransaction', {
     summary: 'Returns the calls of a transaction as a flat list with depths.',
-    params: [param('hash', hashOfTransaction)],
+    params: [transactionHash],
     result: list(tracedCall),
-    example: { params: [UNKNOWN] },
     onFork: 'replay',
     handle: (context, transactionHash) => tracedCalls(context, transactionHash),
   }),
   method('ots_getTransactionError', {
     summary: 'Returns the raw revert data of a transaction; 0x if it succeeded.',
-    params: [param('hash', hashOfTransaction)],
+    params: [transactionHash],
     result: data,
-    example: { params: [UNKNOWN] },
     onFork: 'replay',
     handle: ({ chain }, transactionHash) => {
       const { failure, output } = executedAt(minedPlace(chain, transactionHash))

@@ -6,20 +6,19 @@ import {
   traceMessage,
   traceUnsent,
 } from '../../node/calls/replay.ts'
-import { latest } from '../../node/ledger/references.ts'
 import { decodeSent } from '../../protocol/transactions/sidecar.ts'
 import type { JsonText } from '../../rpc/jsontext.ts'
 import { optional, param } from '../../rpc/method.ts'
-import { data, list } from '../../rpc/primitives.ts'
+import { list } from '../../rpc/primitives.ts'
 import type { World } from '../../state/world.ts'
 import { type MethodContext, type Methods, method, printLines } from '../common/context.ts'
-import { TRANSFER } from '../common/examples.ts'
 import { type Part, parts, replayRecorder } from '../tracing/parts.ts'
 import { newTraceWork, recordRun, type TraceWork } from '../tracing/recording.ts'
-import { blockReference } from '../wire/decodeblock.ts'
+import { blockOrLatest } from '../wire/decodeblock.ts'
 import { pair } from '../wire/decodeobject.ts'
-import { blockOverrides, stateOverrides } from '../wire/decodeoverrides.ts'
-import { transactionRequest } from '../wire/decodetransaction.ts'
+import { overriddenBlock, overriddenState } from '../wire/decodeoverrides.ts'
+import { raw, transaction, transactionRequest } from '../wire/decodetransaction.ts'
+import { TRANSFER } from '../wire/examples.ts'
 import { replayForm, repliesForm } from '../wire/traces/encodetrace.ts'
 
 /** A message and the parts of its trace. */
@@ -29,14 +28,13 @@ export const traceCallMethods: Methods = [
   method('trace_call', {
     summary: 'Traces a call: call frames, state differences, operations.',
     params: [
-      param('transaction', transactionRequest),
+      transaction,
       optional('types', parts, ['trace']),
-      optional('block', blockReference, latest),
-      optional('stateOverrides', stateOverrides),
-      optional('blockOverrides', blockOverrides),
+      blockOrLatest,
+      overriddenState,
+      overriddenBlock,
     ],
     result: replayForm,
-    example: { params: [TRANSFER, ['trace'], 'latest'] },
     onFork: 'here',
     handle: (context, request, wanted, reference, accounts, block) =>
       recordOne(context, wanted, (tracerFor) =>
@@ -55,7 +53,7 @@ export const traceCallMethods: Methods = [
   }),
   method('trace_callMany', {
     summary: 'Traces a list of [transaction, types], each on the state after the last.',
-    params: [param('calls', list(tracedMessage)), optional('block', blockReference, latest)],
+    params: [param('calls', list(tracedMessage)), blockOrLatest],
     result: repliesForm,
     example: { params: [[[TRANSFER, ['trace']]], 'latest'] },
     onFork: 'here',
@@ -81,9 +79,8 @@ export const traceCallMethods: Methods = [
   }),
   method('trace_rawTransaction', {
     summary: 'Traces a signed transaction in the next block without sending it.',
-    params: [param('raw', data), optional('types', parts, ['trace'])],
+    params: [raw, optional('types', parts, ['trace'])],
     result: replayForm,
-    example: { params: ['0x02f86521808080825208947099', ['trace']] },
     handle: (context, raw, wanted) => {
       const { transaction } = decodeSent(raw)
       return recordOne(context, wanted, (tracerFor) =>

@@ -14,20 +14,15 @@ import { type BlockReference, latest } from '../../node/ledger/references.ts'
 import { rewardsIn } from '../../node/mining/rewards.ts'
 import type { JsonText } from '../../rpc/jsontext.ts'
 import { param } from '../../rpc/method.ts'
-import {
-  address,
-  enumeration,
-  hashOfTransaction,
-  list,
-  quantityNumber,
-} from '../../rpc/primitives.ts'
+import { address, enumeration, list, quantityNumber } from '../../rpc/primitives.ts'
 import { type Decoder, invalid, type Json, remark } from '../../rpc/schema.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
-import { UNKNOWN } from '../common/examples.ts'
 import { newTraceWork, recordBlock, recordTransaction } from '../tracing/recording.ts'
 import type { Recorder } from '../tracing/tracers.ts'
-import { blockReference } from '../wire/decodeblock.ts'
+import { block, blockReference } from '../wire/decodeblock.ts'
 import { members, oneOrMore, refined } from '../wire/decodeobject.ts'
+import { transactionHash } from '../wire/decodetransaction.ts'
+import { UNKNOWN } from '../wire/examples.ts'
 import { type FramePlace, flatFrame, writeFlatFrames } from '../wire/traces/encodeframes.ts'
 import { placedFrameForm, placedFrames } from '../wire/traces/encodetrace.ts'
 
@@ -107,9 +102,9 @@ const listRecorder: Recorder = (stage) =>
 export const traceFrameMethods: Methods = [
   method('trace_transaction', {
     summary: 'Returns the call frames of a transaction, callers first; null if it is not mined.',
-    params: [param('hash', hashOfTransaction)],
+    params: [transactionHash],
     result: placedFrames,
-    example: { params: [UNKNOWN], result: null },
+    example: { result: null },
     onFork: 'replay',
     handle: (context, transactionHash) => {
       const place = transactionPlace(context.chain.state.tree, transactionHash)
@@ -118,7 +113,7 @@ export const traceFrameMethods: Methods = [
   }),
   method('trace_block', {
     summary: 'Returns the call frames and rewards of a block; null if unknown.',
-    params: [param('block', blockReference)],
+    params: [block],
     result: placedFrames,
     example: { params: ['earliest'], result: [] },
     onFork: 'replay',
@@ -138,7 +133,7 @@ export const traceFrameMethods: Methods = [
   }),
   method('trace_get', {
     summary: "Returns a transaction's call frame at a position ([]: the root); null if none.",
-    params: [param('hash', hashOfTransaction), param('positions', list(quantityNumber))],
+    params: [transactionHash, param('positions', list(quantityNumber))],
     result: placedFrameForm,
     example: { params: [UNKNOWN, ['0x0']], result: null },
     onFork: 'replay',

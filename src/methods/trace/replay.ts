@@ -3,14 +3,13 @@
 import { recordOpcodeGas } from '../../evm/tracers/recorders.ts'
 import { findRecord, recordAt } from '../../node/chain/lookup.ts'
 import { transactionPlace } from '../../node/ledger/blocktree.ts'
-import { optional, param } from '../../rpc/method.ts'
-import { hashOfTransaction } from '../../rpc/primitives.ts'
+import { optional } from '../../rpc/method.ts'
 import { type Methods, method } from '../common/context.ts'
-import { UNKNOWN } from '../common/examples.ts'
 import { parts, replayRecorder } from '../tracing/parts.ts'
 import { minedPlace, newTraceWork, recordList, recordTransaction } from '../tracing/recording.ts'
 import type { Recorder } from '../tracing/tracers.ts'
-import { blockReference } from '../wire/decodeblock.ts'
+import { block } from '../wire/decodeblock.ts'
+import { transactionHash } from '../wire/decodetransaction.ts'
 import {
   blockOpcodeGas,
   replayForm,
@@ -37,9 +36,8 @@ const opcodeGasRecorder: Recorder = ({ writer, place }) => {
 export const traceReplayMethods: Methods = [
   method('trace_replayTransaction', {
     summary: 'Replays a mined transaction: call frames, state differences, operations.',
-    params: [param('hash', hashOfTransaction), optional('types', parts, ['trace'])],
+    params: [transactionHash, optional('types', parts, ['trace'])],
     result: replayForm,
-    example: { params: [UNKNOWN, ['trace']] },
     onFork: 'replay',
     handle: (context, transactionHash, wanted) =>
       recordTransaction(
@@ -50,7 +48,7 @@ export const traceReplayMethods: Methods = [
   }),
   method('trace_replayBlockTransactions', {
     summary: 'Replays all transactions of a block like trace_replayTransaction.',
-    params: [param('block', blockReference), optional('types', parts, ['trace'])],
+    params: [block, optional('types', parts, ['trace'])],
     result: { ...replaysForm, noun: 'transaction' },
     example: { params: ['earliest', ['trace']], result: [] },
     onFork: 'replay',
@@ -63,9 +61,9 @@ export const traceReplayMethods: Methods = [
   }),
   method('trace_transactionOpcodeGas', {
     summary: 'Returns count and own gas of each opcode of a transaction; null if unknown.',
-    params: [param('hash', hashOfTransaction)],
+    params: [transactionHash],
     result: transactionOpcodeGas,
-    example: { params: [UNKNOWN], result: null },
+    example: { result: null },
     onFork: 'replay',
     handle: (context, transactionHash) => {
       const place = transactionPlace(context.chain.state.tree, transactionHash)
@@ -74,7 +72,7 @@ export const traceReplayMethods: Methods = [
   }),
   method('trace_blockOpcodeGas', {
     summary: 'Returns trace_transactionOpcodeGas of each transaction of a block; null if unknown.',
-    params: [param('block', blockReference)],
+    params: [block],
     result: blockOpcodeGas,
     example: { params: ['0xffffff'], result: null },
     onFork: 'replay',

@@ -49,7 +49,7 @@ export function replayRecorder(parts: readonly Part[], withHash: boolean): Recor
   }
 }
 
-export const parts: Decoder<readonly Part[]> = list(enumeration(PARTS))
+export const parts: Decoder<readonly Part[]> = { ...list(enumeration(PARTS)), example: ['trace'] }
 
 interface OpenFrame {
   operations: number

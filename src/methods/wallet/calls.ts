@@ -26,9 +26,16 @@ import {
 } from '../../rpc/primitives.ts'
 import { type Decoder, type Encoder, invalid, type Json } from '../../rpc/schema.ts'
 import { type Methods, method } from '../common/context.ts'
-import { ACCOUNT } from '../common/examples.ts'
 import { keyed, members, refined, required } from '../wire/decodeobject.ts'
-import { field, fieldIfAny, plainInteger, quantityResult, shape } from '../wire/encodeobject.ts'
+import {
+  field,
+  fieldIfAny,
+  plainInteger,
+  plainShape,
+  quantityResult,
+  shape,
+} from '../wire/encodeobject.ts'
+import { ACCOUNT } from '../wire/examples.ts'
 
 /** Version of requests and replies. */
 const VERSION = '2.0.0'
@@ -57,6 +64,7 @@ function isOptional(capability: Json): boolean {
 
 const id: Decoder<string> = {
   name: 'id',
+  example: EXAMPLE_ID,
   json: { title: 'id', type: 'string', minLength: 1, maxLength: LONGEST_ID },
   decode: (value, path) => {
     if (typeof value === 'string' && value !== '' && value.length <= LONGEST_ID) return value
@@ -85,11 +93,7 @@ const batchOrder: Decoder<BatchOrder> = refined(
   },
 )
 
-const logShape: Encoder<Log> = shape<Log>('log of a call', {
-  address: field(address, (log) => log.address),
-  data: field(data, (log) => log.data),
-  topics: field(list(hash), (log) => log.topics),
-})
+const logShape: Encoder<Log> = plainShape('log of a call', { address, data, topics: list(hash) })
 
 const callReceipt: Encoder<TransactionPlace> = shape<TransactionPlace>('receipt of a call', {
   logs: field(list(logShape), (place) => executedAt(place).receipt.logs),
@@ -104,7 +108,7 @@ const statusShape: Encoder<BatchStatus> = shape<BatchStatus>('status of a batch'
   version: field(text, () => VERSION),
   id: field(text, ({ batch }) => batch.id),
   chainId: field(quantityResult, ({ batch }) => batch.chainId),
-  status: field(plainInteger, ({ code }) => BigInt(code)),
+  status: field(plainInteger, ({ code }) => code),
   atomic: field(boolean, ({ batch }) => batch.isAtomic),
   receipts: fieldIfAny(list(callReceipt), ({ places }) =>
     places.length === 0 ? undefined : places,
@@ -152,14 +156,12 @@ export const walletCallMethods: Methods = [
     summary: 'Returns the status and receipts of a wallet_sendCalls batch (EIP-5792).',
     params: [param('id', id)],
     result: statusShape,
-    example: { params: [EXAMPLE_ID] },
     handle: ({ chain }, wanted) => batchStatus(chain.state, wanted),
   }),
   method('wallet_showCallsStatus', {
     summary: 'Prints the status of a wallet_sendCalls batch in the log.',
     params: [param('id', id)],
     result: nothing,
-    example: { params: [EXAMPLE_ID] },
     describe: ([wanted], _, { chain }) => {
       const { batch, code, places } = batchStatus(chain.state, wanted)
       return `batch ${batch.id}: status ${code}, ${places.length} of ${batch.size} in blocks`
@@ -173,7 +175,7 @@ export const walletCallMethods: Methods = [
     summary: 'Returns by chain whether wallet_sendCalls can be atomic for an account (EIP-5792).',
     params: [optional('account', address), optional('chainIds', list(quantity))],
     result: capabilitiesShape,
-    example: { params: [ACCOUNT], result: { '0x21': { atomic: { status: 'supported' } } } },
+    example: { result: { '0x21': { atomic: { status: 'supported' } } } },
     handle: ({ chain }, account: Address | undefined, chainIds) => {
       if (account !== undefined) requireOwn(chain, account)
       const { chainId } = chain.state.config

@@ -1,6 +1,7 @@
 // Decodes block parameters: number, tag, hash, or an object with one of them (EIP-1898).
 import { type Hash, parseHash } from '../../core/hex.ts'
-import type { BlockReference } from '../../node/ledger/references.ts'
+import { type BlockReference, latest } from '../../node/ledger/references.ts'
+import { optional, type Param, param } from '../../rpc/method.ts'
 import { boolean, hash } from '../../rpc/primitives.ts'
 import {
   type Decoder,
@@ -32,6 +33,7 @@ export const blockHash: Schema<HashReference> = {
   name: hash.name,
   names: 'block',
   json: hash.json,
+  example: hash.example!,
   decode: (value, path) => byHash(hash.decode(value, path)),
   encode: (reference) => reference.hash,
 }
@@ -40,6 +42,7 @@ export const blockHash: Schema<HashReference> = {
 export const blockReference: Decoder<BlockReference> = {
   name: 'block',
   names: 'block',
+  example: 'latest',
   json: {
     title: 'block',
     oneOf: [
@@ -64,6 +67,10 @@ export const blockReference: Decoder<BlockReference> = {
     return fromScalar(value, path)
   },
 }
+
+export const block: Param<BlockReference> = param('block', blockReference)
+
+export const blockOrLatest: Param<BlockReference> = optional('block', blockReference, latest)
 
 function fromScalar(value: unknown, path: string): BlockReference {
   const tag = tagOf(value)

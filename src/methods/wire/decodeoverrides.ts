@@ -2,6 +2,7 @@
 
 import { type Hash, wordFromBigint } from '../../core/hex.ts'
 import type { AccountOverride, BlockOverrides, StateOverrides } from '../../node/calls/overrides.ts'
+import { optional, type Param } from '../../rpc/method.ts'
 import { address, data, hash, quantity } from '../../rpc/primitives.ts'
 import { type Decoder, invalid } from '../../rpc/schema.ts'
 import { keyed, members, refined } from './decodeobject.ts'
@@ -25,6 +26,11 @@ export const stateOverrides: Decoder<StateOverrides> = keyed(
   'state overrides',
   address,
   accountOverride,
+)
+
+export const overriddenState: Param<StateOverrides | undefined> = optional(
+  'stateOverrides',
+  stateOverrides,
 )
 
 const blockHashes: Decoder<ReadonlyMap<bigint, Hash>> = keyed('block hashes', quantity, hash)
@@ -73,4 +79,9 @@ export const blockOverrides: Decoder<BlockOverrides> = refined(
     beaconRoot: given.beaconRoot,
     blockHash: given.blockHash,
   }),
+)
+
+export const overriddenBlock: Param<BlockOverrides | undefined> = optional(
+  'blockOverrides',
+  blockOverrides,
 )

@@ -1,6 +1,6 @@
 // Decodes the transaction object of eth_sendTransaction, eth_call and similar methods.
 
-import { equalBytes } from '../../core/hex.ts'
+import { equalBytes, type Hash } from '../../core/hex.ts'
 import type { BlobRequest, TransactionRequest } from '../../node/calls/request.ts'
 import { blobHash, CELLS } from '../../protocol/transactions/sidecar.ts'
 import type {
@@ -8,9 +8,11 @@ import type {
   Authorization,
   TransactionType,
 } from '../../protocol/transactions/transaction.ts'
-import { address, data, hash, list, quantity } from '../../rpc/primitives.ts'
+import { type Param, param } from '../../rpc/method.ts'
+import { address, data, hash, hashOfTransaction, list, quantity } from '../../rpc/primitives.ts'
 import { type Decoder, invalid, type Notes, remark } from '../../rpc/schema.ts'
 import { type Decoded, members, refined, required, same } from './decodeobject.ts'
+import { TRANSFER } from './examples.ts'
 
 const accessListEntry: Decoder<AccessListEntry> = refined(
   members('access list entry', { address, storageKeys: list(hash) }),
@@ -102,6 +104,19 @@ export const transactionRequest: Decoder<TransactionRequest> = refined(
     }
   },
 )
+
+export const transaction: Param<TransactionRequest> = param('transaction', {
+  ...transactionRequest,
+  example: TRANSFER,
+})
+
+export const transactionHash: Param<Hash> = param('hash', hashOfTransaction)
+
+/** A signed transaction. */
+export const raw: Param<Uint8Array> = param('raw', {
+  ...data,
+  example: '0x02f86521808080825208947099',
+})
 
 /** 0 or 1, or `v` of old signatures: 27 or 28. */
 function parityOf(yParity: bigint | undefined, v: bigint | undefined, path: string): 0 | 1 {

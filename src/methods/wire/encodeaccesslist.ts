@@ -8,7 +8,7 @@ import type {
 } from '../../protocol/blocks/accesslist.ts'
 import { address, data, list } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
-import { field, quantityResult, shape } from './encodeobject.ts'
+import { field, plain, quantityResult, shape } from './encodeobject.ts'
 
 const word: Encoder<bigint> = {
   name: '32-byte word',
@@ -42,15 +42,11 @@ export const blockAccessList: Encoder<BlockAccessList> = list(
       ),
       ({ storageChanges }) => storageChanges,
     ),
-    storageReads: field(list(word), ({ storageReads }) => storageReads),
-    balanceChanges: field(
-      changes('balance change', 'value', quantityResult),
-      ({ balanceChanges }) => balanceChanges,
-    ),
-    nonceChanges: field(
-      changes('nonce change', 'value', quantityResult),
-      ({ nonceChanges }) => nonceChanges,
-    ),
-    codeChanges: field(changes('code change', 'code', data), ({ codeChanges }) => codeChanges),
+    ...plain({
+      storageReads: list(word),
+      balanceChanges: changes('balance change', 'value', quantityResult),
+      nonceChanges: changes('nonce change', 'value', quantityResult),
+      codeChanges: changes('code change', 'code', data),
+    }),
   }),
 )

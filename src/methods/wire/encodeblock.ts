@@ -17,7 +17,7 @@ import type { FieldKind, FieldValues } from '../../protocol/fields.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { address, data, hash, list, nullable } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
-import { field, fieldIfAny, quantityResult, type ShapeField, shape } from './encodeobject.ts'
+import { field, fieldIfAny, plain, quantityResult, type ShapeField, shape } from './encodeobject.ts'
 import { type TransactionView, transactionShape, viewOfPlaced } from './encodetransaction.ts'
 
 /** Members that are null in some nodes' pending blocks. */
@@ -107,9 +107,7 @@ const transactionsOfBlock: Encoder<BlockView['transactions']> = {
 }
 
 export const withdrawalShape: Encoder<Withdrawal> = shape<Withdrawal>('withdrawal', {
-  index: field(quantityResult, ({ index }) => index),
-  validatorIndex: field(quantityResult, ({ validatorIndex }) => validatorIndex),
-  address: field(address, (withdrawal) => withdrawal.address),
+  ...plain({ index: quantityResult, validatorIndex: quantityResult, address }),
   amount: field(quantityResult, ({ amountGwei }) => amountGwei),
 })
 
@@ -117,9 +115,7 @@ export const blockFields: Readonly<Record<string, ShapeField<BlockView>>> = {
   ...headerFields,
   totalDifficulty: fieldIfAny(quantityResult, (block) => block.totalDifficulty),
   cumulativeDifficulty: fieldIfAny(quantityResult, (block) => block.cumulativeDifficulty),
-  size: field(quantityResult, (block) => BigInt(block.size)),
-  transactions: field(transactionsOfBlock, (block) => block.transactions),
-  uncles: field(list(hash), (block) => block.uncles),
+  ...plain({ size: quantityResult, transactions: transactionsOfBlock, uncles: list(hash) }),
   withdrawals: fieldIfAny(list(withdrawalShape), (block) => block.withdrawals),
 }
 

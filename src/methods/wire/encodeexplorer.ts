@@ -6,7 +6,7 @@ import { rewardsIn } from '../../node/mining/rewards.ts'
 import { address, asJson, boolean, data, hash, list, nullable, text } from '../../rpc/primitives.ts'
 import type { Encoder, Json } from '../../rpc/schema.ts'
 import { type BlockView, blockFields, viewOfBlock } from './encodeblock.ts'
-import { field, quantityResult, reached, type ShapeField, shape } from './encodeobject.ts'
+import { field, plain, quantityResult, reached, type ShapeField, shape } from './encodeobject.ts'
 import { type ReceiptView, receiptShape } from './encodereceipt.ts'
 import { type TransactionView, transactionShape, viewOfPlaced } from './encodetransaction.ts'
 
@@ -66,15 +66,13 @@ const leanBlockFields: Readonly<Record<string, ShapeField<BlockView>>> = {
 }
 
 const issuanceShape: Encoder<Issuance> = shape<Issuance>('issuance', {
-  blockReward: field(quantityResult, ({ blockReward }) => blockReward),
-  uncleReward: field(quantityResult, ({ uncleReward }) => uncleReward),
+  ...plain({ blockReward: quantityResult, uncleReward: quantityResult }),
   issuance: field(quantityResult, ({ blockReward, uncleReward }) => blockReward + uncleReward),
 })
 
 export const blockDetails: Encoder<BlockDetails> = shape<BlockDetails>('block details', {
   block: field(shape('block without transactions', leanBlockFields), ({ view }) => view),
-  issuance: field(issuanceShape, ({ issuance }) => issuance),
-  totalFees: field(quantityResult, ({ totalFees }) => totalFees),
+  ...plain({ issuance: issuanceShape, totalFees: quantityResult }),
 })
 
 /** With the input cut after its selector: lists show no more. */
@@ -123,10 +121,7 @@ export const searchPage: Encoder<SearchPage> = shape<SearchPage>('page of a sear
 export const internalOperation: Encoder<InternalOperation> = shape<InternalOperation>(
   'internal operation',
   {
-    type: field(count, ({ type }) => type),
-    from: field(address, ({ from }) => from),
-    to: field(address, ({ to }) => to),
-    value: field(quantityResult, ({ value }) => value),
+    ...plain({ type: count, from: address, to: address, value: quantityResult }),
   },
 )
 

@@ -4,7 +4,7 @@ import { list, text } from '../../rpc/primitives.ts'
 import type { Encoder, Json, JsonSchema } from '../../rpc/schema.ts'
 
 /** A QUANTITY: 0x and hex without leading zeros; stricter than in requests. */
-export const quantityResult: Encoder<bigint> = {
+export const quantityResult: Encoder<bigint | number> = {
   name: 'quantity',
   json: { title: 'quantity', type: 'string', pattern: '^0x(0|[1-9a-f][0-9a-f]{0,63})$' },
   encode: quantityFromBigint,
@@ -16,7 +16,7 @@ export const weiPerGas: Encoder<bigint> = { ...quantityResult, unit: 'wei per ga
 export const gasAmount: Encoder<bigint> = { ...quantityResult, unit: 'gas' }
 
 /** A JSON integer, in the few replies without QUANTITYs. */
-export const plainInteger: Encoder<bigint> = {
+export const plainInteger: Encoder<bigint | number> = {
   name: 'integer',
   json: { type: 'integer' },
   encode: Number,
@@ -31,6 +31,28 @@ export interface ShapeField<T> {
 
 export function field<T, V>(encoder: Encoder<V>, get: (value: T) => V): ShapeField<T> {
   return { json: encoder.json, required: true, encode: (value) => encoder.encode(get(value)) }
+}
+
+type Plain = Readonly<Record<string, Encoder<never>>>
+
+type Values<M extends Plain> = {
+  readonly [K in keyof M]: M[K] extends Encoder<infer V> ? V : never
+}
+
+/** Members that are the value's properties of the same names. */
+export function plain<M extends Plain>(
+  members: M,
+): Readonly<Record<keyof M, ShapeField<Values<M>>>> {
+  const fields = Object.entries(members).map(([name, encoder]) => [
+    name,
+    field(encoder, (value: Readonly<Record<string, never>>) => value[name]!),
+  ])
+  return Object.fromEntries(fields)
+}
+
+/** A shape of such members only. */
+export function plainShape<M extends Plain>(name: string, members: M): Encoder<Values<M>> {
+  return shape<Values<M>>(name, plain(members))
 }
 
 /** A value with omitted members. */

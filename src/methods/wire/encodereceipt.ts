@@ -30,7 +30,7 @@ export interface ReceiptView extends TransactionPlace, Shortened {
 /** A receipt (spec 2.4): with `status` from byzantium on, with `root` before. */
 export const receiptShape: Encoder<ReceiptView> = shape<ReceiptView>('receipt', {
   transactionHash: field(hash, (place) => executedAt(place).transaction.hash),
-  transactionIndex: field(quantityResult, ({ index }) => BigInt(index)),
+  transactionIndex: field(quantityResult, ({ index }) => index),
   blockHash: field(hash, ({ record }) => record.block.hash),
   blockNumber: field(quantityResult, ({ record }) => record.block.header.number),
   from: field(address, (place) => executedAt(place).transaction.from),
@@ -49,7 +49,7 @@ export const receiptShape: Encoder<ReceiptView> = shape<ReceiptView>('receipt', 
   ),
   logs: field(list(logShape), logsOfPlace),
   logsBloom: field(data, (place) => executedAt(place).receipt.logsBloom),
-  type: fieldUnless('type', quantityResult, (place) => BigInt(executedAt(place).receipt.type)),
+  type: fieldUnless('type', quantityResult, (place) => executedAt(place).receipt.type),
   effectiveGasPrice: fieldUnless(
     'effectiveGasPrice',
     quantityResult,

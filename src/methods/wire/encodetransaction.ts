@@ -14,6 +14,7 @@ import {
   field,
   fieldIfAny,
   fieldUnless,
+  plainShape,
   quantityResult,
   type ShapeField,
   type Shortened,
@@ -37,10 +38,7 @@ export interface TransactionView extends Shortened {
 }
 
 export const accessListShape: Encoder<readonly AccessListEntry[]> = list(
-  shape<AccessListEntry>('access list entry', {
-    address: field(address, (entry) => entry.address),
-    storageKeys: field(list(hash), (entry) => entry.storageKeys),
-  }),
+  plainShape('access list entry', { address, storageKeys: list(hash) }),
 )
 
 const authorizationList: Encoder<readonly Authorization[]> = list(
@@ -48,7 +46,7 @@ const authorizationList: Encoder<readonly Authorization[]> = list(
     chainId: field(quantityResult, (authorization) => authorization.chainId),
     address: field(address, (authorization) => authorization.address),
     nonce: field(quantityResult, (authorization) => authorization.nonce),
-    yParity: field(quantityResult, (authorization) => BigInt(authorization.yParity)),
+    yParity: field(quantityResult, (authorization) => authorization.yParity),
     r: field(quantityResult, (authorization) => authorization.r),
     s: field(quantityResult, (authorization) => authorization.s),
   }),
@@ -70,7 +68,7 @@ const transactionFields: Readonly<Record<string, ShapeField<TransactionView>>> =
   nonce: field(quantityResult, ({ transaction }) => transaction.nonce),
   to: field(nullable(address), ({ transaction }) => transaction.to),
   value: field(quantityResult, ({ transaction }) => transaction.value),
-  type: fieldUnless('type', quantityResult, ({ transaction }) => BigInt(transaction.type)),
+  type: fieldUnless('type', quantityResult, ({ transaction }) => transaction.type),
   chainId: fieldUnless('chainId', quantityResult, ({ transaction }) => transaction.chainId),
   accessList: fieldIfAny(accessListShape, ({ transaction }) =>
     transaction.type >= 1 ? transaction.accessList : undefined,

@@ -3,7 +3,7 @@
 import { type PeerInfo, printEndpoint, type SyncStatus } from '../../../node/peers.ts'
 import { boolean, hash, nullable, text } from '../../../rpc/primitives.ts'
 import type { Encoder } from '../../../rpc/schema.ts'
-import { field, plainInteger, quantityResult, shape } from '../encodeobject.ts'
+import { field, plain, plainInteger, quantityResult, shape } from '../encodeobject.ts'
 
 /** geth's members, and those special to these links. */
 export const peerShape: Encoder<PeerInfo> = shape<PeerInfo>('peer', {
@@ -22,9 +22,7 @@ export const peerShape: Encoder<PeerInfo> = shape<PeerInfo>('peer', {
     }),
     (peer) => peer,
   ),
-  head: field(hash, ({ head }) => head),
-  number: field(quantityResult, ({ number }) => number),
-  totalDifficulty: field(quantityResult, ({ totalDifficulty }) => totalDifficulty),
+  ...plain({ head: hash, number: quantityResult, totalDifficulty: quantityResult }),
   partitioned: field(boolean, ({ isHeld }) => isHeld),
   latencyMs: field(nullable(plainInteger), ({ latencyMs }) =>
     latencyMs === undefined ? undefined : BigInt(Math.round(latencyMs)),
