@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { methods, methodsByPrefix } from '../../src/methods/index.ts'
+import { methods } from '../../src/methods/index.ts'
 import type { Method } from '../../src/rpc/method.ts'
 
 const folder = path.resolve(import.meta.dirname, '../../src/methods')
@@ -43,9 +43,6 @@ describe('a methods folder', () => {
   test('lists each supported method in a file of its prefix', async () => {
     const listed = await Promise.all(declaring.map(listedIn))
     expect(listed.flat().sort()).toEqual(methods.map(({ name }) => name).sort())
-    for (const [prefix, members] of Object.entries(methodsByPrefix)) {
-      expect(members.map(({ name }) => name.split(/[_.]/, 1)[0])).toEqual(members.map(() => prefix))
-    }
   })
 
   test('shares code by methods/common, which imports no prefix and nothing from above', () => {

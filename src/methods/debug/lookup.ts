@@ -1,13 +1,31 @@
-// debug: look-ups by hash or key, accounts in the middle of a block, and the head of the chain.
+// debug: look-ups by hash or key, what blocks changed, and blocks as the bytes that are hashed.
+
 import { DevchainError } from '../../core/errors.ts'
-import { bytesFromHex, type Hash, hashFromBytes, paddedBytes } from '../../core/hex.ts'
+import {
+  type Address,
+  bytesFromHex,
+  type Hash,
+  hashFromBytes,
+  paddedBytes,
+} from '../../core/hex.ts'
 import { yielding } from '../../core/yield.ts'
-import { replayOne } from '../../node/calls/replay.ts'
+import { combineTracers } from '../../evm/tracers/combine.ts'
+import { recordBlockHashes } from '../../evm/tracers/recorders.ts'
+import { accessListOfBlock } from '../../node/calls/blockaccesslist.ts'
+import { replay, replayOne } from '../../node/calls/replay.ts'
+import { type Sight, witnessOf } from '../../node/calls/witness.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { recordAt, stateAt } from '../../node/chain/lookup.ts'
-import { headOf } from '../../node/ledger/blocktree.ts'
+import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
+import { blockByNumber, headOf } from '../../node/ledger/blocktree.ts'
+import { knownBlock } from '../../node/ledger/leftblocks.ts'
+import { withWorldReady } from '../../node/ledger/packing/keptrecord.ts'
+import type { BlockReference } from '../../node/ledger/references.ts'
 import { reorganize } from '../../node/mining/reorganize.ts'
-import { param } from '../../rpc/method.ts'
+import { encodeAccessList } from '../../protocol/blocks/accesslist.ts'
+import { encodeBlock } from '../../protocol/blocks/block.ts'
+import { encodeHeader } from '../../protocol/blocks/header.ts'
+import { optional, param } from '../../rpc/method.ts'
 import {
   address,
   asJson,
@@ -19,13 +37,23 @@ import {
   quantityNumber,
 } from '../../rpc/primitives.ts'
 import { type Decoder, type Encoder, invalid } from '../../rpc/schema.ts'
-import { accountAt, accountsOf, emptyAccount, type World } from '../../state/world.ts'
+import {
+  accountAt,
+  accountsOf,
+  emptyAccount,
+  isSameAccount,
+  stateRoot,
+  type World,
+} from '../../state/world.ts'
 import { nullCommand } from '../common/command.ts'
-import { type Methods, method } from '../common/context.ts'
+import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { requireUnlinked } from '../common/peers.ts'
-import { block, blockOrLatest } from '../wire/decodeblock.ts'
+import { newTraceWork, recordBlock } from '../tracing/recording.ts'
+import { touchRecorder } from '../tracing/tracers.ts'
+import { block, blockHash, blockOrLatest, blockReference } from '../wire/decodeblock.ts'
 import { accountInfo } from '../wire/encodeaccount.ts'
-import { quantityResult } from '../wire/encodeobject.ts'
+import { plainShape, quantityResult } from '../wire/encodeobject.ts'
+import { encodedReceipts } from '../wire/encodereceipt.ts'
 import { ACCOUNT, UNKNOWN } from '../wire/examples.ts'
 
 /** geth's prefix of code keys: the letter c. */
@@ -61,7 +89,48 @@ const badBlock: Encoder<never> = asJson('bad block', {
   required: ['hash', 'block', 'rlp'],
 })
 
+/**
+ * reth's form: lists without hashes, which the reader computes.
+ * @see https://github.com/alloy-rs/alloy/blob/main/crates/rpc-types-debug/src/execution_witness.rs
+ */
+const witness = plainShape('execution witness', {
+  state: list(data),
+  codes: list(data),
+  keys: list(data),
+  headers: list(data),
+})
+
 export const debugLookupMethods: Methods = [
+  method('debug_getModifiedAccountsByNumber', {
+    summary: 'Returns the accounts that one block or a range changed, by block number.',
+    params: [block, optional('end', blockReference)],
+    result: list(address),
+    example: { params: ['0x1'] },
+    onFork: 'modifiedAccounts',
+    handle: modified,
+  }),
+  method('debug_getModifiedAccountsByHash', {
+    summary: 'Returns the accounts that one block or a range changed, by block hash.',
+    params: [param('hash', blockHash), optional('end', blockHash)],
+    result: list(address),
+    example: { params: [blockHash.example!] },
+    onFork: 'modifiedAccounts',
+    handle: modified,
+  }),
+  method('debug_intermediateRoots', {
+    summary: 'Returns the state root after each transaction of a block.',
+    params: [param('hash', blockHash)],
+    result: list(hash),
+    onFork: 'network',
+    handle: async ({ chain }, block) => {
+      const roots: Hash[] = []
+      const record = await recordAt(chain, block)
+      for await (const { outcome } of replay(chain, record, () => undefined)) {
+        roots.push(stateRoot(outcome.world))
+      }
+      return roots
+    },
+  }),
   method('debug_codeByHash', {
     summary: 'Returns code by its Keccak-256, if an account has it after a block; otherwise null.',
     params: [param('hash', hash), blockOrLatest],
@@ -135,7 +204,103 @@ export const debugLookupMethods: Methods = [
       )
     },
   }),
+  method('debug_getRawBlock', {
+    summary: 'Returns a block as RLP: header, transactions, uncles, withdrawals.',
+    params: [blockOrLatest],
+    result: data,
+    example: { params: ['earliest'] },
+    onFork: 'rawBlock',
+    handle: async ({ chain, caller }, block) =>
+      encodeBlock((await recordAt(chain, block, caller)).block),
+  }),
+  method('debug_getRawHeader', {
+    summary: 'Returns a header as RLP; its Keccak-256 is the block hash.',
+    params: [blockOrLatest],
+    result: data,
+    example: { params: ['earliest'] },
+    onFork: 'rawHeader',
+    handle: async ({ chain, caller }, block) =>
+      encodeHeader((await recordAt(chain, block, caller)).block.header),
+  }),
+  method('debug_getRawReceipts', {
+    summary: 'Returns the encoded receipts of a block.',
+    params: [blockOrLatest],
+    result: list(data, 'receipt'),
+    example: { params: ['earliest'], result: [] },
+    onFork: 'rawReceipts',
+    handle: async ({ chain, caller }, block) =>
+      encodedReceipts(await recordAt(chain, block, caller)),
+  }),
+  method('debug_getRawTransactions', {
+    summary: 'Returns the encoded transactions of a block.',
+    params: [blockOrLatest],
+    result: list(data, 'transaction'),
+    example: { params: ['earliest'], result: [] },
+    onFork: 'rawTransactions',
+    handle: async ({ chain, caller }, block) =>
+      (await recordAt(chain, block, caller)).block.transactions.map(({ raw }) => raw),
+  }),
+  method('debug_getRawBlockAccessList', {
+    aliases: ['debug_getBlockAccessList'],
+    summary: 'Returns the access list of a block as RLP (EIP-7928).',
+    params: [blockOrLatest],
+    result: data,
+    onFork: 'accessList',
+    handle: async ({ chain, caller }, block) => {
+      const record = await recordAt(chain, block, caller)
+      return encodeAccessList(await accessListOfBlock(chain, record, caller))
+    },
+  }),
+  method('debug_executionWitness', {
+    summary: 'Returns the trie nodes, codes and headers that a block needs to run statelessly.',
+    params: [block],
+    result: witness,
+    example: { params: ['0x1'] },
+    onFork: 'network',
+    handle: async (context, block) => {
+      const record = await recordAt(context.chain, block, context.caller)
+      return witnessOf(context.chain, record, await sightOf(context, record))
+    },
+  }),
 ]
+
+/**
+ * Accounts that differ between two blocks, or before and after one block.
+ * @throws {DevchainError} `NOT_FOUND` for unknown blocks, `INVALID_PARAMS` if the end is not after the start
+ */
+async function modified(
+  { chain, caller }: MethodContext,
+  first: BlockReference,
+  last: BlockReference | undefined,
+): Promise<Address[]> {
+  const start = await recordAt(chain, first, caller)
+  const end = last === undefined ? start : await recordAt(chain, last, caller)
+  const before = last === undefined ? parentOf(chain, start) : start
+  const [from, to] = [before.block.header.number, end.block.header.number]
+  if (from >= to) throw invalid('end', `a block after ${from}`, to)
+  await withWorldReady(before)
+  await withWorldReady(end)
+  return differences(before.world, end.world)
+}
+
+function parentOf({ state }: Chain, { block: { header } }: BlockRecord): BlockRecord {
+  const parent =
+    knownBlock(state, header.parentHash) ?? blockByNumber(state.tree, header.number - 1n)
+  if (parent !== undefined) return parent
+  const message = `block ${header.number} has no parent here to compare it with`
+  throw new DevchainError('NOT_FOUND', message)
+}
+
+async function differences(before: World, after: World): Promise<Address[]> {
+  const addresses: Address[] = []
+  for await (const account of yielding(accountsOf(after))) {
+    if (!isSameAccount(accountAt(before, account.address), account)) addresses.push(account.address)
+  }
+  for await (const { address: gone } of yielding(accountsOf(before))) {
+    if (accountAt(after, gone) === undefined) addresses.push(gone)
+  }
+  return addresses
+}
 
 function newestWorld({ state }: Chain): World {
   return headOf(state.tree).world
@@ -169,4 +334,20 @@ function collectGarbage(): void {
   const collect = runInNewContext('gc') as () => void
   setFlagsFromString('--no-expose-gc')
   collect()
+}
+
+/** Re-executes the block's transactions and records what they read. */
+async function sightOf(context: MethodContext, record: BlockRecord): Promise<Sight> {
+  const touched = new Map<Address, Set<bigint>>()
+  const hashes = recordBlockHashes(record.block.header.number)
+  await recordBlock(context.chain, record, newTraceWork(context), ({ target }) => {
+    const touches = touchRecorder(target)
+    const write = async (): Promise<void> => {
+      for (const [address, slots] of touches.touched) {
+        touched.set(address, new Set([...(touched.get(address) ?? []), ...slots]))
+      }
+    }
+    return { tracer: combineTracers([touches.tracer, hashes.tracer]), write }
+  })
+  return { touched, oldest: hashes.oldest() }
 }

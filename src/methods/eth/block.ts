@@ -1,17 +1,20 @@
-// eth: blocks and uncles.
+// eth: blocks, uncles, and access lists of blocks (EIP-7928) under the names of execution-apis, reth and nethermind.
 
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
+import { accessListOfBlock } from '../../node/calls/blockaccesslist.ts'
 import { findRecord } from '../../node/chain/lookup.ts'
 import { type BlockTree, blockByHash } from '../../node/ledger/blocktree.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
+import { type BlockAccessList, encodeAccessList } from '../../protocol/blocks/accesslist.ts'
 import { type Block, cumulativeDifficulty } from '../../protocol/blocks/block.ts'
 import { type Header, hashHeader } from '../../protocol/blocks/header.ts'
 import { optional, param } from '../../rpc/method.ts'
-import { boolean, list, nullable, quantityNumber } from '../../rpc/primitives.ts'
+import { boolean, data, list, nullable, quantityNumber } from '../../rpc/primitives.ts'
 import { byHashAndNumber } from '../common/byblock.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { viewOfReceipt, withShortened } from '../common/views.ts'
 import { block, blockOrLatest, isPending } from '../wire/decodeblock.ts'
+import { blockAccessList } from '../wire/encodeaccesslist.ts'
 import {
   type BlockView,
   blockShape,
@@ -21,6 +24,9 @@ import {
 } from '../wire/encodeblock.ts'
 import { quantityResult } from '../wire/encodeobject.ts'
 import { receiptShape } from '../wire/encodereceipt.ts'
+
+const summary =
+  'Returns what the transactions of a block read and changed (EIP-7928); null if unknown.'
 
 export const blockMethods: Methods = [
   ...byHashAndNumber('eth_getBlockByHash', 'eth_getBlockByNumber', {
@@ -77,6 +83,34 @@ export const blockMethods: Methods = [
     onFork: 'network',
     handle: uncleAt,
   }),
+  method('eth_getBlockAccessList', {
+    summary,
+    params: [block],
+    result: nullable(blockAccessList),
+    example: { params: ['0xffffff'], result: null },
+    onFork: 'accessList',
+    handle: listAt,
+  }),
+  ...byHashAndNumber('eth_getBlockAccessListByBlockHash', 'eth_getBlockAccessListByBlockNumber', {
+    aliases: ['eth_getBlockAccessListByHash', 'eth_getBlockAccessListByNumber'],
+    summary,
+    params: [block],
+    result: nullable(blockAccessList),
+    example: { params: ['0xffffff'], result: null },
+    onFork: 'accessList',
+    handle: listAt,
+  }),
+  method('eth_getBlockAccessListRaw', {
+    summary: 'Returns the access list of a block as RLP; null if unknown.',
+    params: [block],
+    result: nullable(data),
+    example: { params: ['0xffffff'], result: null },
+    onFork: 'accessList',
+    handle: async (context, block) => {
+      const found = await listAt(context, block)
+      return found && encodeAccessList(found)
+    },
+  }),
 ]
 
 function countAt(
@@ -131,4 +165,13 @@ function weightOf(tree: BlockTree, uncle: Header): Parameters<typeof viewOfUncle
     cumulativeDifficulty: cumulativeDifficulty(record?.block ?? { header: uncle, uncles: [] }),
     totalDifficulty: record?.totalDifficulty ?? parentTotal + uncle.difficulty,
   }
+}
+
+async function listAt(
+  { chain, caller }: MethodContext,
+  block: BlockReference,
+): Promise<BlockAccessList | null> {
+  // as in execution-apis, a pending block has none
+  const record = isPending(block) ? undefined : await findRecord(chain, block, caller)
+  return record === undefined ? null : accessListOfBlock(chain, record, caller)
 }

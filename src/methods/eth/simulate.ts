@@ -1,25 +1,58 @@
-// eth: simulated blocks of calls.
+// eth: simulated blocks of calls, and bundles of calls and signed transactions, simulated in order.
 
-import { EMPTY_BYTES } from '../../core/hex.ts'
-import type { Failure } from '../../evm/executor.ts'
+import { keccakHash } from '../../core/crypto/crypto.ts'
+import { DevchainError } from '../../core/errors.ts'
+import { bytesFromHex, concatBytes, EMPTY_BYTES, hexFromBytes } from '../../core/hex.ts'
+import type { Cancellation } from '../../evm/cancellation.ts'
+import type { Failure, Outcome } from '../../evm/executor.ts'
+import {
+  type Bundle,
+  type BundleAnswer,
+  type BundleRun,
+  callBundle,
+} from '../../node/calls/bundle.ts'
+import { type CallBundle, callMany } from '../../node/calls/call.ts'
+import { worldBefore } from '../../node/calls/replay.ts'
 import {
   type BlockPlan,
   type SimulatedCall,
   type Simulation,
   simulateBlocks,
 } from '../../node/calls/simulateblocks.ts'
-import { param } from '../../rpc/method.ts'
-import { boolean, data, list, text } from '../../rpc/primitives.ts'
-import type { Decoder, Encoder } from '../../rpc/schema.ts'
+import { type BlockReference, latest } from '../../node/ledger/references.ts'
+import { decodeSent } from '../../protocol/transactions/sidecar.ts'
+import { optional, param } from '../../rpc/method.ts'
+import {
+  address,
+  boolean,
+  data,
+  hash,
+  list,
+  nullable,
+  quantity,
+  quantityNumber,
+  text,
+} from '../../rpc/primitives.ts'
+import { type Decoder, type Encoder, invalid } from '../../rpc/schema.ts'
+import type { MessageCaller } from '../../rpc/session.ts'
 import { type Methods, method, printLines } from '../common/context.ts'
 import { type Explained, withStacks } from '../tracing/explain.ts'
-import { blockOrLatest } from '../wire/decodeblock.ts'
-import { members, refined } from '../wire/decodeobject.ts'
+import { blockOrLatest, blockReference } from '../wire/decodeblock.ts'
+import { members, oneOrMore, refined, required } from '../wire/decodeobject.ts'
 import { blockOverrides, stateOverrides } from '../wire/decodeoverrides.ts'
 import { transactionRequest } from '../wire/decodetransaction.ts'
 import { type BlockView, blockFields, viewOfBlock } from '../wire/encodeblock.ts'
 import { logShape } from '../wire/encodelog.ts'
-import { field, fieldIfAny, quantityResult, shape, stackField } from '../wire/encodeobject.ts'
+import {
+  field,
+  fieldIfAny,
+  plain,
+  plainInteger,
+  quantityResult,
+  shape,
+  stackField,
+} from '../wire/encodeobject.ts'
+import { ACCOUNT } from '../wire/examples.ts'
 
 /** A simulation, and the form of its blocks. */
 interface Order {
@@ -101,6 +134,121 @@ const simulatedBlock: Encoder<SimulatedView> = shape<SimulatedView>('simulated b
   calls: field(list(simulatedCall), ({ calls }) => calls),
 })
 
+/** A bundle of calls; its overrides have erigon's name or another that clients use. */
+const bundleOfCalls: Decoder<CallBundle> = refined(
+  members('bundle', {
+    transactions: list(transactionRequest),
+    blockOverride: blockOverrides,
+    blockOverrides,
+  }),
+  ({ transactions, ...given }) => ({
+    transactions,
+    blockOverrides: given.blockOverride ?? given.blockOverrides,
+  }),
+)
+
+/** The state to run on: after a block, or in the middle of it. */
+interface StateContext {
+  readonly reference: BlockReference
+  /** Before the transaction of this index; undefined: after all. */
+  readonly index: number | undefined
+}
+
+/** How many of the block's transactions run before; -1 for all. */
+const transactionIndex: Decoder<number | undefined> = {
+  name: 'transaction index or -1',
+  json: { anyOf: [quantity.json, { const: -1 }] },
+  decode: (value, path) => (value === -1 ? undefined : quantityNumber.decode(value, path)),
+}
+
+const stateContext: Decoder<StateContext> = refined(
+  members('state context', { blockNumber: blockReference, transactionIndex }),
+  (given) => ({ reference: given.blockNumber ?? latest, index: given.transactionIndex }),
+)
+
+const callAnswer: Encoder<Explained<{ readonly outcome: Outcome }>> = shape('call answer', {
+  value: fieldIfAny(data, ({ outcome: { failure, output } }) => (failure ? undefined : output)),
+  error: fieldIfAny(text, ({ outcome: { failure } }) => failure && failureText(failure)),
+  solidityStack: stackField,
+})
+
+/** Flashbots' members of a bundle, and those of mev-geth. */
+const bundleMembers = members('bundle', {
+  txs: list(data),
+  blockNumber: quantity,
+  stateBlockNumber: blockReference,
+  timestamp: quantity,
+  timeout: quantityNumber,
+  coinbase: address,
+  gasLimit: quantity,
+  difficulty: quantity,
+  baseFee: quantity,
+})
+
+interface BundleOrder {
+  readonly bundle: Omit<Bundle, 'transactions'>
+  /** As sent. */
+  readonly encoded: readonly Uint8Array[]
+  readonly timeoutMs: number | undefined
+}
+
+const bundleOrder: Decoder<BundleOrder> = refined(bundleMembers, (given, path) => {
+  const { txs = [], blockNumber, stateBlockNumber = latest, timeout, ...rest } = given
+  if (txs.length === 0) throw invalid(`${path}.txs`, 'signed transactions', txs)
+  const number = required(blockNumber, `${path}.blockNumber`, 'the number of their block')
+  return {
+    bundle: { ...rest, number, on: stateBlockNumber },
+    encoded: txs,
+    timeoutMs: timeout,
+  }
+})
+
+/** Wei as Flashbots writes them: decimal text. */
+const decimal: Encoder<bigint> = {
+  name: 'decimal',
+  json: { type: 'string', pattern: '^-?[0-9]+$' },
+  encode: String,
+}
+
+const bundleRun: Encoder<Explained<BundleRun>> = shape('bundle run', {
+  txHash: field(hash, ({ transaction }) => transaction.hash),
+  fromAddress: field(address, ({ transaction }) => transaction.from),
+  toAddress: field(nullable(address), ({ transaction }) => transaction.to),
+  gasUsed: field(plainInteger, ({ outcome }) => outcome.gasUsed),
+  gasPrice: field(decimal, ({ coinbaseDiff, outcome }) => coinbaseDiff / outcome.gasUsed),
+  ...plain({ gasFees: decimal, coinbaseDiff: decimal }),
+  ethSentToCoinbase: field(decimal, ({ coinbaseDiff, gasFees }) => coinbaseDiff - gasFees),
+  value: fieldIfAny(data, ({ outcome: { failure, output } }) => (failure ? undefined : output)),
+  error: fieldIfAny(text, ({ outcome: { failure } }) => failure && failureText(failure)),
+  revert: fieldIfAny(text, ({ outcome: { failure, output } }) =>
+    failure?.kind === 'revert' ? hexFromBytes(output) : undefined,
+  ),
+  solidityStack: stackField,
+})
+
+/**
+ * The result of Flashbots' relay: amounts as decimal text, gas as numbers. Prices are the miner's total income per gas.
+ * @see https://docs.flashbots.net/flashbots-auction/advanced/rpc-endpoint#eth_callbundle
+ */
+const bundleAnswer: Encoder<BundleAnswer> = shape<BundleAnswer>('bundle answer', {
+  bundleHash: field(hash, ({ runs }) =>
+    keccakHash(concatBytes(...runs.map(({ transaction }) => bytesFromHex(transaction.hash)))),
+  ),
+  bundleGasPrice: field(
+    decimal,
+    ({ runs }) =>
+      sumOf(runs, (run) => run.coinbaseDiff) / sumOf(runs, (run) => run.outcome.gasUsed),
+  ),
+  coinbaseDiff: field(decimal, ({ runs }) => sumOf(runs, (run) => run.coinbaseDiff)),
+  ethSentToCoinbase: field(decimal, ({ runs }) =>
+    sumOf(runs, (run) => run.coinbaseDiff - run.gasFees),
+  ),
+  gasFees: field(decimal, ({ runs }) => sumOf(runs, (run) => run.gasFees)),
+  results: field(list(bundleRun), ({ runs }) => runs),
+  stateBlockNumber: field(plainInteger, ({ base }) => base.block.header.number),
+  totalGasUsed: field(plainInteger, ({ runs }) => sumOf(runs, (run) => run.outcome.gasUsed)),
+})
+
 export const simulateMethods: Methods = [
   method('eth_simulateV1', {
     summary: 'Simulates blocks of calls with overrides; returns the blocks with results.',
@@ -137,6 +285,57 @@ export const simulateMethods: Methods = [
       })
     },
   }),
+  method('eth_callMany', {
+    summary: 'Runs bundles of calls, each on the state after the last; {timeout} is in ms.',
+    params: [
+      param('bundles', oneOrMore(bundleOfCalls)),
+      optional('stateContext', stateContext, { reference: latest, index: undefined }),
+      optional('stateOverride', stateOverrides),
+      optional('timeout', quantityNumber),
+    ],
+    result: list(list(callAnswer), 'call'),
+    example: {
+      params: [[{ transactions: [{ from: ACCOUNT, to: ACCOUNT }] }], { blockNumber: 'latest' }],
+      result: [[{ value: '0x' }]],
+    },
+    handle: (context, bundles, { reference, index }, overrides, timeoutMs) => {
+      const { chain, caller } = context
+      return within(timeoutMs, caller, async (cancellation) => {
+        const world =
+          index === undefined ? undefined : await worldBefore(chain, reference, index, cancellation)
+        const tracer = chain.execution.callTracer
+        const conditions = { stateOverrides: overrides, world, cancellation, tracer }
+        const outcomes = await callMany(chain, bundles, reference, conditions)
+        const all = outcomes.flat()
+        for (const outcome of all) printLines(context, outcome)
+        const explained = await withStacks(
+          context,
+          all.map((outcome) => ({ outcome })),
+        )
+        const answers = explained.values()
+        return outcomes.map((bundle) => bundle.flatMap(() => answers.next().value ?? []))
+      })
+    },
+  }),
+  method('eth_callBundle', {
+    summary: 'Simulates Flashbots bundles: signed transactions in a block that is not mined.',
+    params: [param('bundle', bundleOrder)],
+    result: bundleAnswer,
+    example: {
+      params: [
+        { txs: ['0x02f86521808080825208947099'], blockNumber: '0x1', stateBlockNumber: 'latest' },
+      ],
+    },
+    handle: (context, { bundle, encoded, timeoutMs }) => {
+      const { chain, caller } = context
+      const transactions = encoded.map((raw) => decodeSent(raw).transaction)
+      return within(timeoutMs, caller, async (cancellation) => {
+        const answer = await callBundle(chain, { ...bundle, transactions }, cancellation)
+        for (const { outcome } of answer.runs) printLines(context, outcome)
+        return { ...answer, runs: await withStacks(context, answer.runs) }
+      })
+    },
+  }),
 ]
 
 /** geth's wording, which clients of this method expect: "execution reverted: …". */
@@ -144,4 +343,34 @@ export function failureText({ kind, reason }: Failure): string {
   if (kind === 'halt') return reason
   const why = reason.replace(/^revert ?/, '')
   return why === '' ? 'execution reverted' : `execution reverted: ${why}`
+}
+
+function sumOf(runs: readonly BundleRun[], part: (run: BundleRun) => bigint): bigint {
+  return runs.reduce((sum, run) => sum + part(run), 0n)
+}
+
+/**
+ * Cancels work when the client disconnects or on timeout.
+ * @throws {DevchainError} `LIMIT_EXCEEDED` on timeout
+ */
+async function within<T>(
+  timeoutMs: number | undefined,
+  caller: MessageCaller,
+  work: (cancellation: Cancellation) => Promise<T>,
+): Promise<T> {
+  // clients send 0 for no timeout
+  const end = timeoutMs ? performance.now() + timeoutMs : Number.POSITIVE_INFINITY
+  const isOver = (): boolean => performance.now() > end
+  try {
+    return await work({
+      get aborted() {
+        return caller.aborted || isOver()
+      },
+      onPause: (gasUsed) => caller.onPause(gasUsed),
+    })
+  } catch (error) {
+    const isCancelled = error instanceof DevchainError && error.word === 'CANCELLED'
+    if (!isCancelled || !isOver()) throw error
+    throw new DevchainError('LIMIT_EXCEEDED', `it took longer than the timeout of ${timeoutMs} ms`)
+  }
 }
