@@ -1,12 +1,13 @@
 // The frame around all views: navigation, search, the state of the connection, and shortcuts.
 import type { VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { count } from './data/format.ts'
+import { number as count } from '../core/format.ts'
 import { go, linkTo, useRoute } from './data/route.ts'
 import { placeOf } from './data/search.ts'
 import { useChain, useView } from './data/use.ts'
 import { classes, html } from './html.ts'
 import { Help } from './parts/help.ts'
+import { useKeys } from './parts/keys.ts'
 import { VIEWS, type ViewEntry, viewAt } from './views/index.ts'
 import { PastBar } from './views/time.ts'
 
@@ -139,24 +140,16 @@ function Problem(): VNode | false {
 
 /** `/` searches, `?` helps, `g` and a letter go to a view. */
 function useShortcuts(search: InputRef, help: () => void): void {
-  useEffect(() => {
-    let isGoing = false
-    const onKey = (event: KeyboardEvent): void => {
-      const { target, key } = event
-      const isTyping =
-        target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)
-      if (key === 'Escape' && isTyping) (target as HTMLElement).blur()
-      if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return
-      const view = isGoing ? VIEWS.find((each) => each.isListed && each.key === key) : undefined
-      isGoing = key === 'g'
-      if (view !== undefined) go(linkTo(view.path))
-      else if (key === '?') help()
-      else if (key === '/') {
-        event.preventDefault()
-        search.current?.focus()
-      }
+  const isGoing = useRef(false)
+  useKeys((event) => {
+    const { key } = event
+    const view = isGoing.current && VIEWS.find((each) => each.isListed && each.key === key)
+    isGoing.current = key === 'g'
+    if (view) go(linkTo(view.path))
+    else if (key === '?') help()
+    else if (key === '/') {
+      event.preventDefault()
+      search.current?.focus()
     }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  }, [])
+  })
 }

@@ -67,11 +67,11 @@ const LAYERS = [
   'state',
   'options',
   'protocol',
+  // what browsers load: an ordinary client
+  'page',
   'core',
   // what node itself loads: it imports nothing of this project
   'loader',
-  // what browsers load: an ordinary client
-  'page',
 ]
 
 /** Files at the root of src, and the layer they count to. */

@@ -1,24 +1,20 @@
 // The events of a contract, newest first, a stretch of blocks at a time.
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
+import { number as count, plural, short } from '../../core/format.ts'
 import { eventIn } from '../data/abi.ts'
-import { count, cut, hex, plural, short } from '../data/format.ts'
+import { cut, hex } from '../data/format.ts'
 import { linkTo, type Route } from '../data/route.ts'
 import type { RpcLog } from '../data/shapes.ts'
 import { leftUpTo, usePoint } from '../data/time.ts'
 import { useRead, useReads } from '../data/use.ts'
 import { html } from '../html.ts'
 import { HexLink, Linked, Waiting } from '../parts/basics.ts'
-import { Cell, Items } from '../parts/list.ts'
+import { Cell, List } from '../parts/list.ts'
 
 /** Blocks that are searched at first, and how many times more at each press of the button. */
 const FIRST_BLOCKS = 1_000
 const FURTHER = 10
-
-interface ContractLog extends RpcLog {
-  readonly blockNumber: string
-  readonly transactionHash: string
-}
 
 type EventsProps = Readonly<{ address: string; abi: readonly unknown[]; route: Route }>
 
@@ -34,9 +30,9 @@ export function Events({ address, abi, route }: EventsProps): VNode {
     fromBlock: hex(Math.floor(first / FIRST_BLOCKS) * FIRST_BLOCKS),
     toBlock,
   }
-  const read = useRead<readonly ContractLog[]>('eth_getLogs', [query], 'now')
+  const read = useRead<readonly RpcLog[]>('eth_getLogs', [query], 'now')
   const left = branch ? leftUpTo({ branch, number }) : []
-  const others = useReads<readonly ContractLog[]>(
+  const others = useReads<readonly RpcLog[]>(
     left.map(({ hash }) => ['eth_getLogs', [{ address, blockHash: hash }]]),
     'era',
   )
@@ -45,12 +41,12 @@ export function Events({ address, abi, route }: EventsProps): VNode {
   const further =
     first > 0 &&
     html`<p class="inset"><span class="dim">since block ${count(first)}</span> <button type="button" onClick=${() => setBlocks((before) => before * FURTHER)}>Search ${plural(blocks * FURTHER, 'block')}</button></p>`
-  return html`<${Items} label="Events" kind="events" columns=${['Block', 'Event', 'Values', 'Transaction']} items=${logs} most=${16} empty="No events."
-      keyOf=${({ blockNumber, logIndex }: ContractLog) => `${blockNumber} ${logIndex}`}
-      row=${(log: ContractLog) => html`<${EventCells} abi=${abi} log=${log} />`} />${further}`
+  return html`<${List} label="Events" kind="events" columns=${['Block', 'Event', 'Values', 'Transaction']} items=${logs} most=${16} empty="No events."
+      keyOf=${({ blockNumber, logIndex }: RpcLog) => `${blockNumber} ${logIndex}`}
+      row=${(log: RpcLog) => html`<${EventCells} abi=${abi} log=${log} />`} />${further}`
 }
 
-function EventCells({ abi, log }: { abi: readonly unknown[]; log: ContractLog }): VNode {
+function EventCells({ abi, log }: { abi: readonly unknown[]; log: RpcLog }): VNode {
   const known = eventIn(abi, log)
   const values = known?.values ?? [['data', log.data] as const]
   const whole = values.map(([name, text]) => `${name} ${text}`).join('\n')

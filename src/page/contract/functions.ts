@@ -3,8 +3,11 @@ import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import { impersonating } from '../acts/acts.ts'
 import type { RpcCall } from '../acts/callcode.ts'
+import { type Field, type FormValues, FROM, VALUE } from '../acts/fields.ts'
 import {
   type AbiFunction,
+  type AbiParameter,
+  argumentOf,
   dataOf,
   functionsOf,
   hintOf,
@@ -14,13 +17,11 @@ import {
   signatureOf,
 } from '../data/abi.ts'
 import { useOwned } from '../data/accounts.ts'
-import { hex } from '../data/format.ts'
-import { parseAddress, parseEther } from '../data/parse.ts'
 import type { BlockParam } from '../data/time.ts'
 import { html } from '../html.ts'
 import { Empty, Linked } from '../parts/basics.ts'
-import { CallCode, type Run, RunResult, useRun } from '../parts/calls.ts'
-import { FormField } from '../parts/fields.ts'
+import { type Run, RunResult } from '../parts/calls.ts'
+import { CallForm } from '../parts/form.ts'
 
 type FunctionsProps = Readonly<{ address: string; abi: readonly unknown[]; block: BlockParam }>
 
@@ -53,80 +54,39 @@ function FunctionForm(props: FormProps): VNode {
   </details>`
 }
 
-function FunctionBody({ address, item, block }: FormProps): VNode {
+function FunctionBody({ address: to, item, block }: FormProps): VNode {
   const owned = useOwned()
-  const [texts, setTexts] = useState<readonly string[]>(item.inputs.map(() => ''))
-  const [order, setOrder] = useState({ from: '', value: '' })
-  const [run, start] = useRun()
-  const from = order.from || (owned[0] ?? '')
   const isPayable = item.stateMutability === 'payable'
-  const calls = callsOf(item, {
-    address,
-    block,
-    texts,
-    from,
-    owned,
-    value: isPayable ? order.value : '',
-  })
-  const submit = (event: Event): void => {
-    event.preventDefault()
-    if (typeof calls !== 'string') void start(calls.first)
+  const fields = item.inputs.map(fieldOf)
+  const orderOf = ({ from, value, ...args }: FormValues): Readonly<Record<string, unknown>> => {
+    const data = dataOf(item, Object.values(args))
+    return isRead(item) ? { to, data } : { from, to, data, value }
   }
-  const isWrong = typeof calls === 'string'
-  const isBusy = run.state === 'running'
-  return html`<form class="form inset" onSubmit=${submit}>
-    ${item.inputs.map(
-      (input, i) =>
-        html`<${FormField} key=${i} label=${labelOf(input, i)} kind=${input.type === 'address' ? 'account' : 'text'}
-          hint=${[input.type, hintOf(input)].filter(Boolean).join(': ')} value=${texts[i]} onValue=${(
-            value: string,
-          ) => setTexts((before) => before.map((each, at) => (at === i ? value : each)))} />`,
-    )}
-    ${!isRead(item) && html`<${FormField} label="From" kind="account" value=${from} onValue=${(value: string) => setOrder((before) => ({ ...before, from: value }))} />`}
-    ${isPayable && html`<${FormField} label="Value" kind="text" hint="1.5 ether" isOptional value=${order.value} onValue=${(value: string) => setOrder((before) => ({ ...before, value }))} />`}
-    <div class="flow">
-      ${isRead(item) ? html`<button type="submit" class="main" disabled=${isWrong || isBusy}>Read</button>` : html`<button type="submit" disabled=${isWrong || isBusy}>Simulate</button><button type="button" class="main" disabled=${isWrong || isBusy} onClick=${() => typeof calls !== 'string' && void start(calls.send)}>Send</button>`}
-      ${isWrong && html`<span class="dim">${calls}</span>`}
-    </div>
-    <${Outcome} run=${run} item=${item} />
-    ${typeof calls !== 'string' && html`<${CallCode} calls=${isRead(item) ? calls.first : calls.send} />`}
-  </form>`
+  const call = (order: unknown, at: BlockParam): readonly RpcCall[] => [
+    { method: 'eth_call', params: [order, at] },
+  ]
+  const props = isRead(item)
+    ? { fields, buttons: { Read: (values: FormValues) => call(orderOf(values), block) } }
+    : {
+        fields: [...fields, FROM, ...(isPayable ? [VALUE] : [])],
+        buttons: {
+          Simulate: (values: FormValues) => call(orderOf(values), 'latest'),
+          Send: (values: FormValues) => [
+            ...impersonating(values.from, owned),
+            { method: 'eth_sendTransaction', params: [orderOf(values)] },
+          ],
+        },
+      }
+  return html`<${CallForm} ...${props} start=${{ from: owned[0] }} result=${(run: Run) => html`<${Outcome} run=${run} item=${item} />`} />`
 }
 
-interface CallOrder {
-  readonly address: string
-  readonly block: BlockParam
-  readonly texts: readonly string[]
-  readonly from: string
-  readonly value: string
-  readonly owned: readonly string[]
-}
-
-interface Calls {
-  /** Changes nothing. */
-  readonly first: readonly RpcCall[]
-  readonly send: readonly RpcCall[]
-}
-
-/** The calls, or which field is missing or wrong. */
-function callsOf(item: AbiFunction, order: CallOrder): Calls | string {
-  try {
-    const data = dataOf(item, order.texts)
-    const to = order.address
-    if (isRead(item))
-      return { first: [{ method: 'eth_call', params: [{ to, data }, order.block] }], send: [] }
-    const from = parseAddress(order.from)
-    const value = order.value.trim() === '' ? undefined : hex(parseEther(order.value))
-    const transaction = { from, to, data, value }
-    return {
-      first: [{ method: 'eth_call', params: [transaction, 'latest'] }],
-      send: [
-        ...impersonating(from, order.owned),
-        { method: 'eth_sendTransaction', params: [transaction] },
-      ],
-    }
-  } catch (error) {
-    return (error as Error).message
+function fieldOf(input: AbiParameter, index: number): Field {
+  return {
+    name: `${index}`,
+    label: labelOf(input, index),
+    kind: input.type === 'address' ? 'account' : 'word',
+    hint: [input.type, hintOf(input)].filter(Boolean).join(': '),
+    parse: (text) => argumentOf(input, text),
   }
 }
 

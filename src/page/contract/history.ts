@@ -1,7 +1,8 @@
 // What changed an account, newest first: transactions and what was set without one; storage by name, balance, nonce and code.
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
-import { count, ether, hex, plural } from '../data/format.ts'
+import { number as count, ether, plural } from '../../core/format.ts'
+import { hex } from '../data/format.ts'
 import { linkTo, type Route } from '../data/route.ts'
 import type { RpcTrace, RpcTransaction } from '../data/shapes.ts'
 import { leftUpTo, stateOf, usePoint } from '../data/time.ts'

@@ -7,7 +7,7 @@ import { useRead } from '../data/use.ts'
 import { html } from '../html.ts'
 import { Copy, Empty, Waiting } from '../parts/basics.ts'
 import { placeOf } from '../parts/changes.ts'
-import { Cell, Items } from '../parts/list.ts'
+import { Cell, List } from '../parts/list.ts'
 
 export function Storage({ address, block }: { address: string; block: BlockParam }): VNode {
   const read = useRead<readonly RpcSlot[]>('devchain_storage', [address, block], 'now')
@@ -17,7 +17,7 @@ export function Storage({ address, block }: { address: string; block: BlockParam
   return html`${
     !hasNames &&
     html`<${Empty}>Names need <code>storageLayout</code> in the output of the compiler.<//>`
-  }<${Items} label="Storage" kind="slots" columns=${['Name', 'Value', 'Type', 'Slot']} items=${slots} most=${18} rowHeight=${36}
+  }<${List} label="Storage" kind="slots" columns=${['Name', 'Value', 'Type', 'Slot']} items=${slots} most=${18} rowHeight=${36}
       empty="The storage is empty." keyOf=${({ slot, name }: RpcSlot) => `${slot} ${name}`} row=${(slot: RpcSlot) => html`<${SlotCells} slot=${slot} />`} />`
 }
 

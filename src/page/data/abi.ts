@@ -6,7 +6,7 @@ import {
   decodeFunctionResult,
   encodeFunctionData,
 } from 'viem/utils'
-import { count, decimal } from './format.ts'
+import { amount, number as count } from '../../core/format.ts'
 import { parseAddress, parseBytes, parseCount, parseEther } from './parse.ts'
 import type { RpcLog } from './shapes.ts'
 
@@ -28,15 +28,7 @@ export function signatureOf({ name, inputs }: AbiFunction): string {
   return `${name}(${inputs.map((each) => [each.type, each.name].filter(Boolean).join(' ')).join(', ')})`
 }
 
-/** @throws Error that names the argument that is missing or wrong */
-export function dataOf(item: AbiFunction, texts: readonly string[]): Hex {
-  const args = item.inputs.map((input, i) => {
-    try {
-      return argumentOf(input, texts[i] ?? '')
-    } catch (error) {
-      throw new Error(`${labelOf(input, i)}: ${(error as Error).message}`)
-    }
-  })
+export function dataOf(item: AbiFunction, args: readonly unknown[]): Hex {
   return encodeFunctionData({ abi: [item], functionName: item.name, args })
 }
 
@@ -52,8 +44,11 @@ export function hintOf({ type }: AbiParameter): string {
   return type === 'bool' ? 'true or false' : type.startsWith('bytes') ? '0x' : ''
 }
 
-/** Arrays and structs are JSON, whose items are as in fields of their own. */
-function argumentOf(input: AbiParameter, given: unknown): unknown {
+/**
+ * Arrays and structs are JSON, whose items are as in fields of their own.
+ * @throws Error that says what was expected
+ */
+export function argumentOf(input: AbiParameter, given: unknown): unknown {
   const { type } = input
   const list = /^(.*)\[(\d*)\]$/.exec(type)
   if (list !== null) {
@@ -133,7 +128,7 @@ export function valueText(value: unknown): string {
   if (typeof value === 'bigint') {
     const size = value < 0n ? -value : value
     return size >= LARGE && size < LARGE ** 3n
-      ? `${count(value)} (${decimal(value, 18)} with 18 decimals)`
+      ? `${count(value)} (${value < 0n ? '−' : ''}${amount(size, 18)} with 18 decimals)`
       : count(value)
   }
   if (Array.isArray(value)) return `[${value.map(valueText).join(', ')}]`
@@ -155,8 +150,8 @@ export function eventIn(abi: readonly unknown[], { topics, data }: RpcLog): Name
   try {
     const decoded = decodeEventLog({
       abi: abi as readonly AbiEvent[],
-      topics: topics as [Hex, ...Hex[]],
-      data: data as Hex,
+      topics,
+      data,
       strict: false,
     })
     const values = Object.entries((decoded.args ?? {}) as Readonly<Record<string, unknown>>)

@@ -1,5 +1,5 @@
 // The chain as the page knows it: its head, what it read, and what a revert or a reorg left behind.
-import { Lru } from './lru.ts'
+import { LruCache } from '../../core/lrucache.ts'
 import { CallError, RpcSocket } from './socket.ts'
 
 export type Head = Readonly<{ number: number; hash: string }>
@@ -20,7 +20,13 @@ export interface ChainView {
 /** How long a result stays right: until blocks are taken away, or until the next change. */
 export type Lifetime = 'era' | 'now'
 
-export type Kept = Readonly<{ value: unknown; error: Error | undefined; stamp: string }>
+export interface Kept {
+  readonly value: unknown
+  readonly error: Error | undefined
+  readonly stamp: string
+  /** Characters of JSON. */
+  readonly size: number
+}
 
 interface ChangeNews {
   readonly blockNumber: string
@@ -29,10 +35,9 @@ interface ChangeNews {
   readonly pending: string
 }
 
-const MOST_KEPT = 4_000
-
-/** Characters of JSON. */
-const MOST_KEPT_SIZE = 24_000_000
+/** Results, and their sizes, of which at most twice as many are kept. */
+const KEPT = 2_000
+const KEPT_SIZE = { most: 12_000_000, of: ({ size }: Kept): number => size }
 
 /** Milliseconds between two drawings of changes: nobody reads more, and a hidden page is not read. */
 const BETWEEN_MS = 80
@@ -41,7 +46,7 @@ const HIDDEN_MS = 1_000
 export class ChainClient {
   readonly path: string
   readonly #socket: RpcSocket
-  readonly #kept = new Lru<Kept>(MOST_KEPT, MOST_KEPT_SIZE)
+  #kept = new LruCache<string, Kept>(KEPT, KEPT_SIZE)
   readonly #running = new Map<string, Promise<Kept>>()
   readonly #listeners = new Set<() => void>()
   readonly #news = new Map<string, (result: unknown) => void>()
@@ -85,6 +90,11 @@ export class ChainClient {
     this.#socket.hurry()
   }
 
+  /** What is right until the next change is read again. */
+  refresh(): void {
+    this.#set({ version: this.#view.version + 1 })
+  }
+
   /** Sends a request whose result is not kept. */
   async request<T>(method: string, ...params: readonly unknown[]): Promise<T> {
     return (await this.#socket.request(method, params, true)).result as T
@@ -109,12 +119,12 @@ export class ChainClient {
     const reading = this.#socket
       .request(method, params, /trace/i.test(method))
       .then(
-        ({ result, size }) => ({ kept: { value: result, error: undefined, stamp }, size }),
-        (error: Error) => ({ kept: { value: undefined, error, stamp }, size: 100 }),
+        ({ result, size }) => ({ value: result, error: undefined, stamp, size }),
+        (error: Error) => ({ value: undefined, error, stamp, size: 100 }),
       )
-      .then(({ kept, size }) => {
+      .then((kept) => {
         this.#running.delete(key)
-        if (this.#view.status === 'open') this.#kept.set(key, kept, size + key.length)
+        if (this.#view.status === 'open') this.#kept.set(key, kept)
         return kept
       })
     this.#running.set(key, reading)
@@ -128,7 +138,7 @@ export class ChainClient {
 
   async #begin(): Promise<void> {
     this.#news.clear()
-    this.#kept.clear()
+    this.#kept = new LruCache(KEPT, KEPT_SIZE)
     try {
       await this.subscribe('changes', (result) => this.#take(result as ChangeNews))
       const [block, chainId, status] = await Promise.all([

@@ -67,3 +67,8 @@ export function parseBytes(text: string): string {
     throw new Error(`expected bytes such as 0x1234, got ${text || 'nothing'}`)
   return trimmed
 }
+
+export function parseWord(text: string, problem = 'expected a word, got nothing'): string {
+  if (text.trim() === '') throw new Error(problem)
+  return text.trim()
+}

@@ -1,19 +1,11 @@
 // What the methods return, as far as the page reads it.
+import type { RpcBlock as Block, Hex, Log } from 'viem'
 
-export interface RpcBlock {
-  readonly number: string
-  readonly hash: string
-  readonly parentHash: string
-  readonly timestamp: string
-  readonly miner: string
-  readonly gasUsed: string
-  readonly gasLimit: string
-  readonly baseFeePerGas?: string
-  readonly size: string
-  readonly stateRoot: string
-  readonly extraData: string
-  readonly transactions: readonly string[]
-}
+export type RpcBlock = Block<'latest', false>
+
+export type { RpcTransaction, RpcTransactionReceipt as RpcReceipt } from 'viem'
+
+export type RpcLog = Log<Hex, Hex, false>
 
 /** A block that a revert or a reorg took off the chain. */
 export type RpcLeftBlock = Pick<
@@ -40,37 +32,6 @@ export interface RpcReplayed {
   /** Null if it may not be in its block any more. */
   readonly after: RpcRun | null
   readonly refusal: string | null
-}
-
-export interface RpcTransaction {
-  readonly hash: string
-  readonly from: string
-  readonly to: string | null
-  readonly value: string
-  readonly input: string
-  readonly nonce: string
-  readonly gas: string
-  readonly gasPrice?: string
-  readonly type: string
-  readonly blockNumber: string | null
-  readonly blockHash: string | null
-  readonly transactionIndex: string | null
-}
-
-export interface RpcLog {
-  readonly address: string
-  readonly topics: readonly string[]
-  readonly data: string
-  readonly logIndex: string
-}
-
-export interface RpcReceipt {
-  readonly status?: string
-  readonly gasUsed: string
-  readonly effectiveGasPrice: string
-  readonly contractAddress: string | null
-  readonly logs: readonly RpcLog[]
-  readonly blockNumber: string
 }
 
 /** Of devchain_traceTransaction: a call, or an event between its calls. */

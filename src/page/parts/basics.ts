@@ -2,8 +2,9 @@
 
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
+import { number as count, short } from '../../core/format.ts'
 import { useNames } from '../data/accounts.ts'
-import { count, cut, isAddress, isHash, nameText, short } from '../data/format.ts'
+import { cut, isAddress, isHash, nameText } from '../data/format.ts'
 import { linkTo } from '../data/route.ts'
 import type { Reading } from '../data/use.ts'
 import { type Children, classes, html, seen } from '../html.ts'

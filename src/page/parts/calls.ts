@@ -1,14 +1,15 @@
 // Calls that the page makes for somebody: shown before, to be copied, and with their result after.
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
+import { number as count, plural } from '../../core/format.ts'
 import { curlOf, jsonOf, type RpcCall, viemClientOf, viemOf } from '../acts/callcode.ts'
-import { count, isHash, plural } from '../data/format.ts'
+import { isHash } from '../data/format.ts'
 import type { RpcReceipt, RpcReplayed, RpcRun } from '../data/shapes.ts'
 import { CallError } from '../data/socket.ts'
 import { useChain, useRead } from '../data/use.ts'
 import { html } from '../html.ts'
 import { Copy, HexLink, Long } from './basics.ts'
-import { Cell, Items } from './list.ts'
+import { Cell, List } from './list.ts'
 import { Outcome } from './transactions.ts'
 
 const FORMS = ['JSON-RPC', 'curl', 'viem'] as const
@@ -90,7 +91,7 @@ function Result({ run: { method, result } }: { run: Run }): VNode {
 function Replayed({ all }: { all: readonly RpcReplayed[] }): VNode {
   const others = all.filter(({ before, after }) => JSON.stringify(before) !== JSON.stringify(after))
   return html`<div class="success notice flow"><p>Replayed ${plural(all.length, 'transaction')}: ${others.length === 0 ? 'all did the same' : `${count(others.length)} did not do the same`}.</p></div>
-    <${Items} label="Replayed" kind="left" columns=${['Transaction', 'Was', 'Is now']} items=${all} most=${8} rowHeight=${36} empty="They have no transactions."
+    <${List} label="Replayed" kind="left" columns=${['Transaction', 'Was', 'Is now']} items=${all} most=${8} rowHeight=${36} empty="They have no transactions."
       keyOf=${({ hash }: RpcReplayed) => hash} row=${(each: RpcReplayed) => html`<${ReplayedCells} ...${each} />`} />`
 }
 

@@ -1,15 +1,12 @@
 // The calls of a transaction within each other, with their events in between.
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
-import { count, cut, ether, nameText, short } from '../data/format.ts'
+import { number as count, ether, short } from '../../core/format.ts'
+import { cut, nameText } from '../data/format.ts'
 import { linkTo } from '../data/route.ts'
 import type { RpcTraceNode } from '../data/shapes.ts'
 import { classes, html } from '../html.ts'
 import { Cell, List } from './list.ts'
-
-/** Pixels. */
-const ROW = 30
-const MOST_ROWS = 24
 
 type TreeRow = Readonly<{ key: string; depth: number; node: RpcTraceNode; isClosed: boolean }>
 
@@ -21,10 +18,8 @@ export function CallTree({ call }: { call: RpcTraceNode }): VNode {
     if (!next.delete(key)) next.add(key)
     setClosed(next)
   }
-  return html`<div style=${{ height: `${Math.min(rows.length, MOST_ROWS) * ROW + 40}px` }}>
-    <${List} label="Calls" kind="calls" columns=${['Call', 'Value', 'Gas used']} total=${rows.length} rowHeight=${ROW} empty=""
-      keyOf=${(index: number) => rows[index]?.key} row=${(index: number) => html`<${NodeCells} row=${rows[index]} toggle=${toggle} />`} />
-  </div>`
+  return html`<${List} label="Calls" kind="calls" columns=${['Call', 'Value', 'Gas used']} items=${rows} most=${24} rowHeight=${30}
+    keyOf=${({ key }: TreeRow) => key} row=${(row: TreeRow) => html`<${NodeCells} row=${row} toggle=${toggle} />`} />`
 }
 
 function rowsOf(call: RpcTraceNode, closed: ReadonlySet<string>): readonly TreeRow[] {

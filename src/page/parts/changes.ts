@@ -1,6 +1,6 @@
 // What changed in the storage of accounts, by name.
 import type { VNode } from 'preact'
-import { short } from '../data/format.ts'
+import { short } from '../../core/format.ts'
 import type { RpcSlot } from '../data/shapes.ts'
 import type { BlockParam } from '../data/time.ts'
 import { useRead } from '../data/use.ts'
@@ -50,7 +50,7 @@ function changesOf(before: readonly RpcSlot[], after: readonly RpcSlot[]): reado
     .map((name) => `${name} ${old.get(name) ?? '0'} → ${now.get(name) ?? '0'}`)
 }
 
-/** A slot without zeros before it, shortened. */
-export function placeOf(slot: string): string {
-  return short(slot.replace(/^0x0*(?=.)/, '0x'))
+/** A slot or a word without zeros before it, shortened. */
+export function placeOf(word: string): string {
+  return short(`0x${word.replace(/^(0x)?0*(?=.)/, '')}`)
 }

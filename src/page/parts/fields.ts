@@ -1,18 +1,16 @@
 // Fields of forms, with what the chain offers for them.
 import type { VNode } from 'preact'
 import { useEffect, useId } from 'preact/hooks'
+import { number as count } from '../../core/format.ts'
+import type { Field } from '../acts/fields.ts'
 import { useNames, useOwned } from '../data/accounts.ts'
-import { count, isAddress } from '../data/format.ts'
+import { isAddress } from '../data/format.ts'
 import { useRead } from '../data/use.ts'
 import { html } from '../html.ts'
 
-interface FieldProps {
-  readonly label: string
-  readonly kind: string
+interface FieldProps extends Field {
   readonly value: string
   readonly onValue: (value: string) => void
-  readonly hint?: string | undefined
-  readonly isOptional?: boolean | undefined
 }
 
 export function FormField(props: FieldProps): VNode {

@@ -3,19 +3,22 @@ import type { VNode } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type Children, html } from '../html.ts'
 
-interface ListProps {
+interface ListProps<T> {
   readonly label: string
   /** Columns for the header, and for CSS the name of their grid. */
   readonly columns: readonly string[]
   readonly kind: string
-  readonly total: number
+  readonly items: readonly T[]
   /** Pixels. */
-  readonly rowHeight: number
-  readonly keyOf: (index: number) => string
-  readonly row: (index: number) => Children
+  readonly rowHeight?: number
+  readonly keyOf: (item: T) => string | number
+  readonly row: (item: T) => Children
+  /** What to say in place of an empty list. */
+  readonly empty?: Children
+  /** Rows in sight: the list is as high as its items, up to these. Without it, it is as high as there is room. */
+  readonly most?: number
   /** Rows that came in at the top since the list was first drawn: who has scrolled down keeps their place. */
   readonly added?: number
-  readonly empty: string
   /** A row that is scrolled into sight when it changes. */
   readonly focus?: number | undefined
 }
@@ -26,9 +29,18 @@ const BEYOND = 6
 /** Browsers draw nothing below some ten million pixels. */
 const MOST_PIXELS = 8_000_000
 
-export function List(props: ListProps): VNode {
-  const { label, columns, kind, rowHeight, keyOf, row, added = 0, empty, focus } = props
-  const total = Math.min(props.total, Math.floor(MOST_PIXELS / rowHeight))
+export function List<T>(props: ListProps<T>): VNode {
+  const { items, most, rowHeight = 40, empty } = props
+  if (items.length === 0 && empty) return html`<p class="dim inset">${empty}</p>`
+  const rows = html`<${Rows} ...${props} rowHeight=${rowHeight} />`
+  if (most === undefined) return rows
+  const height = `${(Math.min(items.length, most) + 1) * rowHeight + 4}px`
+  return html`<div style=${{ height }}>${rows}</div>`
+}
+
+function Rows<T>(props: ListProps<T> & { readonly rowHeight: number }): VNode {
+  const { label, columns, kind, items, rowHeight, keyOf, row, added = 0, focus } = props
+  const total = Math.min(items.length, Math.floor(MOST_PIXELS / rowHeight))
   const scroller = useRef<HTMLDivElement>(null)
   const before = useRef(added)
   const [{ top, height }, setSight] = useState({ top: 0, height: 900 })
@@ -56,39 +68,18 @@ export function List(props: ListProps): VNode {
   }, [focus, label])
   const first = Math.max(0, Math.floor(top / rowHeight) - BEYOND)
   const last = Math.min(total, Math.ceil((top + height) / rowHeight) + BEYOND)
-  const rows: VNode[] = []
-  for (let index = first; index < last; index++) {
-    rows.push(html`<div role="row" class="row" key=${keyOf(index)} aria-rowindex=${index + 2}
-      style=${{ transform: `translateY(${index * rowHeight}px)`, height: `${rowHeight}px` }}>${row(index)}</div>`)
-  }
+  const rows = items.slice(first, last).map(
+    (item, i) => html`<div role="row" class="row" key=${keyOf(item)} aria-rowindex=${first + i + 2}
+      style=${{ transform: `translateY(${(first + i) * rowHeight}px)`, height: `${rowHeight}px` }}>${row(item)}</div>`,
+  )
   return html`<div class=${`list ${kind}`} role="table" aria-label=${label} aria-rowcount=${total + 1}>
     <div role="rowgroup" class="head dim"><div role="row" class="row">${columns.map(
       (name) => html`<div role="columnheader" class="cell cut">${name}</div>`,
     )}</div></div>
     <div role="rowgroup" class="rows" ref=${scroller} onScroll=${look} onKeyDown=${moveByArrows} tabindex="0" aria-label=${label}>
-      ${total === 0 && html`<div role="row" class="dim inset"><div role="cell">${empty}</div></div>`}
       <div role="presentation" class="sheet" style=${{ height: `${total * rowHeight}px` }}>${rows}</div>
     </div>
   </div>`
-}
-
-interface ItemsProps<T> extends Omit<ListProps, 'total' | 'rowHeight' | 'keyOf' | 'row' | 'empty'> {
-  readonly items: readonly T[]
-  /** Rows in sight. */
-  readonly most: number
-  readonly rowHeight?: number
-  readonly keyOf: (item: T) => string
-  readonly row: (item: T) => Children
-  readonly empty: Children
-}
-
-/** A list as high as its items, up to some rows; what to say in place of an empty one. */
-export function Items<T>(props: ItemsProps<T>): VNode {
-  const { items, most, rowHeight = 40, keyOf, row, empty, ...rest } = props
-  if (items.length === 0) return html`<p class="dim inset">${empty}</p>`
-  return html`<div style=${{ height: `${(Math.min(items.length, most) + 1) * rowHeight + 4}px` }}>
-    <${List} ...${rest} rowHeight=${rowHeight} total=${items.length} empty=""
-      keyOf=${(index: number) => keyOf(items[index]!)} row=${(index: number) => row(items[index]!)} /></div>`
 }
 
 export function Cell(props: { children?: Children; className?: string }): VNode {

@@ -1,10 +1,11 @@
 // Acts of which each has a disclosure with its call to copy, and those that go on from a block.
 import type { VNode } from 'preact'
+import { number as count, plural } from '../../core/format.ts'
 import type { RpcCall } from '../acts/callcode.ts'
-import { count, hex, plural } from '../data/format.ts'
+import { hex } from '../data/format.ts'
 import { useChain, useView } from '../data/use.ts'
 import { html } from '../html.ts'
-import { CallCode, RunResult, useRun } from './calls.ts'
+import { CallForm } from './form.ts'
 
 interface OfferProps {
   readonly label: string
@@ -13,13 +14,9 @@ interface OfferProps {
   readonly isDangerous?: boolean
 }
 
-export function Offer({ label, about, calls, isDangerous = false }: OfferProps): VNode {
-  const [run, start] = useRun()
-  return html`<details class="offer inset"><summary>${label}</summary>
-    <p class="dim">${about}</p>
-    <button type="button" class=${isDangerous ? 'main danger' : 'main'} disabled=${run.state === 'running'} onClick=${() => void start(calls)}>${label}</button>
-    <${RunResult} run=${run} />
-    <${CallCode} calls=${calls} />
+export function Offer({ label, calls, ...rest }: OfferProps): VNode {
+  return html`<details class="offer"><summary class="inset">${label}</summary>
+    <${CallForm} ...${rest} buttons=${{ [label]: () => calls }} />
   </details>`
 }
 

@@ -12,9 +12,9 @@ type SourceProps = Readonly<{ path: string; text: string; place?: LinePlace }>
 /** A whole file; the marked line is scrolled into sight. */
 export function Source({ path, text, place }: SourceProps): VNode {
   const lines = text.split('\n')
-  return html`<${List} label=${path} kind="source" columns=${[path]} total=${lines.length} rowHeight=${LINE} empty=""
-    keyOf=${String} focus=${place && place.line - 1}
-    row=${(index: number) => html`<${Line} number=${index + 1} text=${lines[index]} place=${place} />`} />`
+  return html`<${List} label=${path} kind="source" columns=${[path]} items=${lines.map((text, i) => ({ text, number: i + 1 }))} rowHeight=${LINE}
+    keyOf=${({ number }: TextLine) => number} focus=${place && place.line - 1}
+    row=${(line: TextLine) => html`<${Line} ...${line} place=${place} />`} />`
 }
 
 /** The lines around a place. */
@@ -33,7 +33,9 @@ export function Excerpt({
   )}</div>`
 }
 
-function Line(props: { number: number; text: string; place: LinePlace | undefined }): VNode {
+type TextLine = Readonly<{ number: number; text: string }>
+
+function Line(props: TextLine & { place: LinePlace | undefined }): VNode {
   const { number, text, place } = props
   const isIn = place !== undefined && number >= place.line && number <= place.endLine
   const isFirst = number === place?.line

@@ -1,7 +1,7 @@
 // One line of time to move along: the blocks of the chain with its snapshots, and below it the branches that were left.
 import type { VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { count, plural } from '../data/format.ts'
+import { number as count, plural } from '../../core/format.ts'
 import { type Point, placeOn, type TimeBranch } from '../data/time.ts'
 import { useReads } from '../data/use.ts'
 import { classes, html } from '../html.ts'

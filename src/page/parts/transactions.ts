@@ -1,13 +1,14 @@
 // Rows of transactions: what was called, by whom, and whether it succeeded.
 import type { VNode } from 'preact'
+import { number as count, ether, short } from '../../core/format.ts'
 import type { Lifetime } from '../data/chain.ts'
-import { count, cut, ether, hex, short } from '../data/format.ts'
+import { cut, hex } from '../data/format.ts'
 import { linkTo } from '../data/route.ts'
 import type { RpcLeftBlock, RpcReceipt, RpcTransaction } from '../data/shapes.ts'
 import { NOTHING, type Reading, useRead } from '../data/use.ts'
 import { html } from '../html.ts'
 import { HexLink } from './basics.ts'
-import { Cell, Items } from './list.ts'
+import { Cell, List } from './list.ts'
 
 export const TRANSACTION_COLUMNS: readonly string[] = [
   'Transaction',
@@ -30,7 +31,7 @@ export interface RpcDescription {
 }
 
 export function TransactionList({ hashes }: { hashes: readonly string[] }): VNode {
-  return html`<${Items} label="Transactions" kind="transactions" columns=${TRANSACTION_COLUMNS} items=${hashes} most=${15}
+  return html`<${List} label="Transactions" kind="transactions" columns=${TRANSACTION_COLUMNS} items=${hashes} most=${15}
     empty="No transactions." keyOf=${String} row=${(hash: string) => html`<${TransactionCells} hash=${hash} />`} />`
 }
 
@@ -45,10 +46,11 @@ interface FoundTransaction {
 export function useTransaction(hash: string, span: Lifetime): FoundTransaction {
   const own = useRead<RpcTransaction | null>('eth_getTransactionByHash', [hash], span)
   const receipt = useRead<RpcReceipt | null>('eth_getTransactionReceipt', [hash], span).value
+  const isIt = (each: string): boolean => each === hash
   const method = own.value === null ? 'devchain_leftBlocks' : ''
   const blocks = useRead<readonly RpcLeftBlock[]>(method, [], 'now')
-  const left = blocks.value?.find(({ transactions }) => transactions.includes(hash))
-  const index = left?.transactions.indexOf(hash) ?? 0
+  const left = blocks.value?.find(({ transactions }) => transactions.some(isIt))
+  const index = left?.transactions.findIndex(isIt) ?? 0
   const read = useRead<RpcTransaction | null>(
     left ? 'eth_getTransactionByBlockHashAndIndex' : '',
     [left?.hash, hex(index)],

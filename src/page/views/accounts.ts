@@ -1,16 +1,15 @@
 // The accounts of the chain, with what they own: ether and tokens.
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
+import { amount, number as count, ether, plural } from '../../core/format.ts'
 import { useNames, useOwned } from '../data/accounts.ts'
-import { count, cut, decimal, ether, nameText, plural } from '../data/format.ts'
+import { cut, nameText } from '../data/format.ts'
 import type { ViewProps } from '../data/route.ts'
 import { type BlockParam, stateOf } from '../data/time.ts'
 import { useRead } from '../data/use.ts'
 import { html } from '../html.ts'
-import { Empty, HexLink, Panel, Waiting } from '../parts/basics.ts'
+import { HexLink, Panel, Waiting } from '../parts/basics.ts'
 import { Cell, List } from '../parts/list.ts'
-
-const ROW = 40
 
 /** Accounts of one request, and tokens whose balances are shown. */
 const MOST_ACCOUNTS = 256
@@ -68,13 +67,8 @@ export function AccountsView({ route }: ViewProps): VNode {
     <${Panel} title="Accounts" note=${note} className="fill">
       <div class="filter flow inset"><input type="search" aria-label="Filter accounts" placeholder="Filter by name or address" value=${filter}
         onInput=${(event: Event) => setFilter((event.currentTarget as HTMLInputElement).value)} /></div>
-      ${
-        found.length === 0
-          ? html`<${Empty}>No account matches.<//>`
-          : html`<${List} label="Accounts" kind="accounts" columns=${columns} total=${found.length} rowHeight=${ROW} empty=""
-              keyOf=${(index: number) => found[index]!.address}
-              row=${(index: number) => html`<${AccountCells} ...${found[index]} name=${names.get(found[index]!.address)} tokens=${shown} block=${block} />`} />`
-      }
+      <${List} label="Accounts" kind="accounts" columns=${columns} items=${found} empty="No account matches." keyOf=${({ address }: AccountRow) => address}
+        row=${(each: AccountRow) => html`<${AccountCells} ...${each} name=${names.get(each.address)} tokens=${shown} block=${block} />`} />
     <//>`
 }
 
@@ -121,6 +115,6 @@ function TokenCell({ token, holder, block }: TokenCellProps): VNode {
   const data = `0x70a08231${holder.slice(2).padStart(64, '0')}`
   const { value } = useRead<string>('eth_call', [{ to: address, data }, block], 'now')
   const isNumber = value !== undefined && /^0x[0-9a-f]{64}$/.test(value)
-  const amount = isNumber ? BigInt(value) : 0n
-  return html`<${Cell} className=${amount === 0n ? 'dim' : ''}>${isNumber ? decimal(amount, decimals) : '–'}<//>`
+  const held = isNumber ? BigInt(value) : 0n
+  return html`<${Cell} className=${held === 0n ? 'dim' : ''}>${isNumber ? amount(held, decimals) : '–'}<//>`
 }

@@ -1,6 +1,7 @@
 // A block: its header and its transactions.
 import type { VNode } from 'preact'
-import { count, duration, gasPrice, hex, moment, plural } from '../data/format.ts'
+import { number as count, duration, fee, plural, time } from '../../core/format.ts'
+import { hex } from '../data/format.ts'
 import { linkTo, type ViewProps } from '../data/route.ts'
 import type { RpcBlock } from '../data/shapes.ts'
 import { placeOn, useBranches } from '../data/time.ts'
@@ -51,9 +52,9 @@ function Block({ block }: { block: RpcBlock }): VNode {
     </div>
     <${Panel} title="Header">
       <${Facts}>
-        <${Fact} name="Time">${moment(Number(block.timestamp))} UTC ${spent ? html`<span class="dim">${duration(spent)} after its parent</span>` : ''}<//>
+        <${Fact} name="Time">${time(BigInt(block.timestamp))} UTC ${spent ? html`<span class="dim">${duration(1000 * spent)} after its parent</span>` : ''}<//>
         <${Fact} name="Gas used">${count(Number(block.gasUsed))} <span class="dim">of ${count(Number(block.gasLimit))}</span><//>
-        <${Fact} name="Base fee">${block.baseFeePerGas && gasPrice(BigInt(block.baseFeePerGas))}<//>
+        <${Fact} name="Base fee">${block.baseFeePerGas && fee(BigInt(block.baseFeePerGas))}<//>
         <${Fact} name="Size">${plural(Number(block.size), 'byte')}<//>
         <${Fact} name="Miner"><${HexLink} value=${block.miner} to=${['address', block.miner]} /><//>
         <${Fact} name="Hash"><${Hex} value=${block.hash} isWhole /><//>

@@ -1,7 +1,7 @@
 // Runs a transaction step by step, forward and back: instructions, source, stack, memory and storage.
 import type { VNode } from 'preact'
-import { useLayoutEffect, useMemo } from 'preact/hooks'
-import { count, plural, short } from '../data/format.ts'
+import { useMemo } from 'preact/hooks'
+import { number as count, plural, short } from '../../core/format.ts'
 import { linkTo, replaceWith, type ViewProps } from '../data/route.ts'
 import {
   framesAround,
@@ -16,6 +16,8 @@ import type { RpcSources, RpcStructLog, RpcStructLogs, RpcTransaction } from '..
 import { type Reading, useRead } from '../data/use.ts'
 import { classes, html } from '../html.ts'
 import { Empty, Panel, Waiting } from '../parts/basics.ts'
+import { placeOf } from '../parts/changes.ts'
+import { useKeys } from '../parts/keys.ts'
 import { Cell, List } from '../parts/list.ts'
 import { Source } from '../parts/source.ts'
 import { useTransaction } from '../parts/transactions.ts'
@@ -23,9 +25,6 @@ import { useTransaction } from '../parts/transactions.ts'
 /** Steps that are shown, and up to which memory is recorded too: it is repeated with each step. */
 const MOST_STEPS = 20_000
 const MOST_WITH_MEMORY = 4_000
-
-/** Pixels. */
-const ROW = 24
 
 export function DebuggerView({ route: { parts, query } }: ViewProps): VNode {
   const hash = parts[1] ?? ''
@@ -58,6 +57,7 @@ function codeOf({ to, input }: RpcTransaction): RunningCode {
 
 function Debugger({ hash, run, step }: { hash: string; run: RecordedRun; step: number }): VNode {
   const last = run.steps.length - 1
+  const rows = useMemo(() => [...run.steps.keys()], [run])
   const sources = useSources(run, step)
   const move = (to: number): void =>
     replaceWith(linkTo(['debug', hash], { step: Math.min(Math.max(to, 0), last) }))
@@ -70,7 +70,14 @@ function Debugger({ hash, run, step }: { hash: string; run: RecordedRun; step: n
       : `${place.source}:${place.line}`
   }
   const moveLine = (direction: 1 | -1): void => move(otherLine(run, step, direction, lineOf))
-  useKeys(step, last, move, moveLine)
+  useKeys((event) => {
+    const { key, shiftKey } = event
+    const direction = ({ ArrowRight: 1, ArrowLeft: -1 } as const)[key]
+    if (direction !== undefined) shiftKey ? moveLine(direction) : move(step + direction)
+    else if (key === 'Home' || key === 'End') move(key === 'Home' ? 0 : last)
+    else return
+    event.preventDefault()
+  })
   const now = run.steps[step]!
   const place = placeIn(sources, now.pc)
   const source = place && sources?.sources[place.source]
@@ -83,7 +90,7 @@ function Debugger({ hash, run, step }: { hash: string; run: RecordedRun; step: n
           : html`<${Source} path=${source.path} text=${source.text} place=${place} />`
       }<//>
       <${Panel} title="Instructions" note=${plural(last + 1, 'step')}>
-        <${List} label="Instructions" kind="steps" columns=${['Step', 'PC', 'Instruction', 'Gas']} total=${last + 1} rowHeight=${ROW} empty=""
+        <${List} label="Instructions" kind="steps" columns=${['Step', 'PC', 'Instruction', 'Gas']} items=${rows} rowHeight=${24}
           keyOf=${String} focus=${step} row=${(index: number) => html`<${StepCells} index=${index} step=${run.steps[index]} isNow=${index === step} hash=${hash} />`} />
       <//>
       <div class="machine">
@@ -188,40 +195,7 @@ function Storage({ storage }: { storage: Readonly<Record<string, string>> }): VN
       ? html`<${Empty}>No slot yet.<//>`
       : html`<ol class="words slots" tabindex="0" aria-label="Storage">${slots.map(
           ([slot, value]) =>
-            html`<li key=${slot}><code class="dim cut" title=${slot}>${trimmed(slot)}</code><code class="cut" title=${value}>${trimmed(value)}</code></li>`,
+            html`<li key=${slot}><code class="dim cut" title=${slot}>${placeOf(slot)}</code><code class="cut" title=${value}>${placeOf(value)}</code></li>`,
         )}</ol>`
   }<//>`
-}
-
-/** Without zeros at the front. */
-function trimmed(word: string): string {
-  const hex = word.replace(/^0x/, '').replace(/^0+(?=.)/, '')
-  return hex.length > 20 ? short(`0x${hex}`, 10, 8) : `0x${hex}`
-}
-
-function useKeys(
-  step: number,
-  last: number,
-  move: (to: number) => void,
-  moveLine: (direction: 1 | -1) => void,
-): void {
-  // with what is drawn: a key right after it would go on from the step before
-  useLayoutEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      const isField =
-        event.target instanceof HTMLElement &&
-        /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)
-      if (isField || event.ctrlKey || event.metaKey || event.altKey) return
-      const direction = ({ ArrowRight: 1, ArrowLeft: -1 } as const)[event.key]
-      if (direction !== undefined) {
-        if (event.shiftKey) moveLine(direction)
-        else move(step + direction)
-      } else if (event.key === 'Home') move(0)
-      else if (event.key === 'End') move(last)
-      else return
-      event.preventDefault()
-    }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  })
 }

@@ -1,6 +1,6 @@
 // All views: the path of each, its title and its key.
 import type { ComponentType } from 'preact'
-import { count, short } from '../data/format.ts'
+import { number as count, short } from '../../core/format.ts'
 import type { Route, ViewProps } from '../data/route.ts'
 import { AccountView } from './account.ts'
 import { AccountsView } from './accounts.ts'

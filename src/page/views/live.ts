@@ -1,17 +1,19 @@
 // What happens on the chain: its blocks, and the transactions in the newest of them, as they come.
 import type { VNode } from 'preact'
-import { clockTime, count, gasPrice, hex, plural } from '../data/format.ts'
+import { useMemo } from 'preact/hooks'
+import { number as count, fee, plural, time } from '../../core/format.ts'
+import { hex } from '../data/format.ts'
 import { linkTo, type ViewProps } from '../data/route.ts'
 import type { RpcBlock } from '../data/shapes.ts'
 import { placeOn, readOn, type TimeBranch, usePoint } from '../data/time.ts'
 import { useRead, useReads, useView } from '../data/use.ts'
 import { classes, html } from '../html.ts'
-import { Empty, HexLink, Panel } from '../parts/basics.ts'
+import { HexLink, Panel } from '../parts/basics.ts'
 import { Cell, List } from '../parts/list.ts'
 import { TRANSACTION_COLUMNS, TransactionCells } from '../parts/transactions.ts'
 
-/** Pixels. */
-const ROW = 40
+/** Blocks that are listed. */
+const MOST_LISTED = 200_000
 
 /** Blocks whose transactions are listed. */
 const NEWEST = 40
@@ -37,10 +39,12 @@ type BlocksProps = Readonly<{ branch: TimeBranch; number: number; total: number 
 
 function Blocks({ branch, number, total }: BlocksProps): VNode {
   const { era } = useView()
+  const length = Math.min(total, MOST_LISTED)
+  const numbers = useMemo(() => Array.from({ length }, (_, i) => number - i), [length, number])
   return html`<${Panel} title="Blocks" note=${total === 0 ? '' : plural(total, 'block')}>
     <${List} label="Blocks" kind="blocks" columns=${['Block', 'Time', 'Transactions', 'Gas used', 'Base fee', 'Hash']}
-      total=${total} added=${Math.max(0, number)} rowHeight=${ROW} empty="No block yet."
-      keyOf=${(index: number) => `${era} ${placeOn(branch, number - index)}`} row=${(index: number) => html`<${BlockCells} branch=${branch} number=${number - index} />`} />
+      items=${numbers} added=${Math.max(0, number)} empty="No block yet." keyOf=${(each: number) => `${era} ${placeOn(branch, each)}`}
+      row=${(each: number) => html`<${BlockCells} branch=${branch} number=${each} />`} />
   <//>`
 }
 
@@ -50,10 +54,10 @@ function BlockCells({ branch, number }: { branch: TimeBranch; number: number }):
   const share = value ? gas / Math.max(1, Number(value.gasLimit)) : 0
   return html`
     <${Cell}><a class="strong" href=${linkTo(['block', placeOn(branch, number)])}>${count(number)}</a><//>
-    <${Cell} className="dim">${value && clockTime(Number(value.timestamp))}<//>
+    <${Cell} className="dim">${value && time(BigInt(value.timestamp)).slice(-8)}<//>
     <${Cell} className=${classes(value?.transactions.length === 0 && 'dim')}>${value && (value.transactions.length === 0 ? 'none' : count(value.transactions.length))}<//>
     <${Cell}>${value && html`<i class="bar" aria-hidden="true" style=${{ '--share': `${Math.max(share * 100, gas > 0 ? 2 : 0)}%` }}></i>${count(gas)}`}<//>
-    <${Cell} className="dim">${value?.baseFeePerGas !== undefined && gasPrice(BigInt(value.baseFeePerGas))}<//>
+    <${Cell} className="dim">${value?.baseFeePerGas && fee(BigInt(value.baseFeePerGas))}<//>
     <${Cell}>${value && html`<${HexLink} value=${value.hash} to=${['block', value.hash]} />`}<//>`
 }
 
@@ -64,12 +68,8 @@ function Newest({ branch, number, total }: BlocksProps): VNode {
   const blocks = useReads<RpcBlock | null>(calls, 'era')
   const hashes = blocks.flatMap(({ value }) => [...(value?.transactions ?? [])].reverse())
   return html`<${Panel} title="Transactions" note=${`in the newest ${plural(length, 'block')}`}>
-    ${
-      hashes.length === 0
-        ? html`<${Empty}>No transactions in these blocks. Send one to <code>${location.origin}${location.pathname}</code>.<//>`
-        : html`<${List} label="Newest transactions" kind="transactions" columns=${TRANSACTION_COLUMNS} total=${hashes.length}
-            rowHeight=${ROW} empty="" keyOf=${(index: number) => `${era} ${hashes[index]}`}
-            row=${(index: number) => html`<${TransactionCells} hash=${hashes[index]} />`} />`
-    }
+    <${List} label="Newest transactions" kind="transactions" columns=${TRANSACTION_COLUMNS} items=${hashes}
+      empty=${html`No transactions in these blocks. Send one to <code>${location.origin}${location.pathname}</code>.`}
+      keyOf=${(hash: string) => `${era} ${hash}`} row=${(hash: string) => html`<${TransactionCells} hash=${hash} />`} />
   <//>`
 }

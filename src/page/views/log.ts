@@ -1,15 +1,14 @@
 // The live log: calls of all clients but this page, filtered and searched.
 import type { VNode } from 'preact'
 import { useEffect, useMemo, useReducer, useState } from 'preact/hooks'
+import { plural, short } from '../../core/format.ts'
 import { callLogOf, type LoggedCall } from '../data/calllog.ts'
-import { cut, isHash, plural, short } from '../data/format.ts'
+import { cut, isHash } from '../data/format.ts'
 import { linkTo } from '../data/route.ts'
 import { useChain } from '../data/use.ts'
 import { html } from '../html.ts'
-import { Empty, Failure, Panel } from '../parts/basics.ts'
+import { Failure, Panel } from '../parts/basics.ts'
 import { Cell, List } from '../parts/list.ts'
-
-const ROW = 36
 
 const FILTERS: Readonly<Record<string, (call: LoggedCall) => boolean>> = {
   'All calls': () => true,
@@ -44,12 +43,9 @@ export function LogView(): VNode {
         <button type="button" onClick=${() => log.clear()}>Clear</button>
       </div>
       ${log.problem !== undefined && html`<${Failure} error=${log.problem} />`}
-      ${
-        found.length === 0
-          ? html`<${Empty}>${calls.length === 0 ? 'No calls yet. Calls of other clients appear here as they come.' : 'No call matches.'}<//>`
-          : html`<${List} key=${`${filter} ${word}`} label="Calls" kind="logged" columns=${['Time', 'Method', 'Call', 'Result', 'Took']} total=${found.length} added=${found.length}
-              rowHeight=${ROW} empty="" keyOf=${(index: number) => String(found[index]!.id)} row=${(index: number) => html`<${CallCells} call=${found[index]} />`} />`
-      }
+      <${List} key=${`${filter} ${word}`} label="Calls" kind="logged" columns=${['Time', 'Method', 'Call', 'Result', 'Took']} items=${found} added=${found.length} rowHeight=${36}
+        empty=${calls.length === 0 ? 'No calls yet. Calls of other clients appear here as they come.' : 'No call matches.'}
+        keyOf=${({ id }: LoggedCall) => id} row=${(call: LoggedCall) => html`<${CallCells} call=${call} />`} />
     <//>`
 }
 

@@ -1,9 +1,9 @@
 // The chains of the process, the network that this one forks, and its peers.
 import type { VNode } from 'preact'
-import { count, duration, plural, short } from '../data/format.ts'
-import { usePoll } from '../data/poll.ts'
+import { useEffect } from 'preact/hooks'
+import { number as count, duration, plural, short } from '../../core/format.ts'
 import { linkTo } from '../data/route.ts'
-import { useChain } from '../data/use.ts'
+import { useChain, useRead } from '../data/use.ts'
 import { html } from '../html.ts'
 import { Badge, Empty, Fact, Facts, Hex, Panel, Waiting } from '../parts/basics.ts'
 
@@ -41,13 +41,21 @@ interface RpcPeer {
 
 const MEGABYTE = 1_000_000
 
+/** Milliseconds: chains, peers and a fork's requests change without a change of this chain. */
+const EVERY_MS = 2_000
+
 export function NetworkView(): VNode {
+  const chain = useChain()
+  useEffect(() => {
+    const timer = setInterval(() => document.hidden || chain.refresh(), EVERY_MS)
+    return () => clearInterval(timer)
+  }, [chain])
   return html`<h1 class="hidden">Network</h1><${Chains} /><${Fork} /><${Peers} />`
 }
 
 function Chains(): VNode {
   const { path: here } = useChain()
-  const read = usePoll<readonly RpcChain[]>('devchain_chains')
+  const read = useRead<readonly RpcChain[]>('devchain_chains', [], 'now')
   const acts = html`<a class="button" href=${linkTo(['act'], { do: 'newchain' })}>New chain</a>`
   return html`<${Panel} title="Chains" note=${read.value && plural(read.value.length, 'chain')}>
     ${
@@ -62,13 +70,13 @@ function ChainCard({ chain, isHere }: { chain: RpcChain; isHere: boolean }): VNo
   return html`<article class="card" aria-label=${`Chain ${path}`}>
     <h3>${isHere ? path : html`<a href=${path}>${path}</a>`} ${isHere && html`<${Badge} kind="good">this one<//>`}</h3>
     <p>block ${blockNumber === null ? 'unknown' : count(Number(blockNumber))}<span class="dim">${chainId !== null && ` · chain ${chainId}`}</span></p>
-    <p class="dim">${plural(requests, 'request')} · ${duration(age)} old${memory >= MEGABYTE && ` · ${count(Math.round(memory / MEGABYTE))} MB`}</p>
+    <p class="dim">${plural(requests, 'request')} · ${duration(1000 * age)} old${memory >= MEGABYTE && ` · ${count(Math.round(memory / MEGABYTE))} MB`}</p>
     ${name !== null && !isHere && html`<a href=${linkTo(['act'], { do: 'dropchain', name })}>Drop it</a>`}
   </article>`
 }
 
 function Fork(): VNode {
-  const read = usePoll<RpcFork | null>('devchain_forkInfo')
+  const read = useRead<RpcFork | null>('devchain_forkInfo', [], 'now')
   const fork = read.value
   if (fork === undefined) return html`<${Panel} title="Fork"><${Waiting} read=${read} /><//>`
   if (fork === null)
@@ -83,7 +91,7 @@ function Fork(): VNode {
 }
 
 function Peers(): VNode {
-  const read = usePoll<readonly RpcPeer[]>('admin_peers')
+  const read = useRead<readonly RpcPeer[]>('admin_peers', [], 'now')
   const peers = read.value
   return html`<${Panel} title="Peers" note=${peers && plural(peers.length, 'peer')}>
     ${

@@ -1,8 +1,8 @@
 // Time: the chain at any of its blocks, its snapshots, what reverts left behind, and the difference of two points.
 import type { VNode } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { number as count, ether, plural, time } from '../../core/format.ts'
 import { useNames } from '../data/accounts.ts'
-import { count, ether, moment, plural } from '../data/format.ts'
 import { linkTo, replaceWith, type ViewProps } from '../data/route.ts'
 import type { RpcBlock } from '../data/shapes.ts'
 import {
@@ -20,7 +20,7 @@ import { html } from '../html.ts'
 import { Empty, Fact, Facts, HexLink, Panel, Waiting } from '../parts/basics.ts'
 import { ChangesBetween } from '../parts/changes.ts'
 import { type RpcSnapshot, titleOf } from '../parts/fields.ts'
-import { Cell, Items } from '../parts/list.ts'
+import { Cell, List } from '../parts/list.ts'
 import { BlockOffers, Offer } from '../parts/offers.ts'
 import { Timeline } from '../parts/timeline.ts'
 import type { RpcChain } from './network.ts'
@@ -120,7 +120,7 @@ function Slider({ point, branches, snapshots, from }: SliderProps): VNode {
       block &&
       html`<${Facts}>
         <${Fact} name="Block"><a href=${linkTo(['block', isLeft ? place : number])}>${count(number)}</a><//>
-        <${Fact} name="Time">${moment(Number(block.timestamp))} UTC<//>
+        <${Fact} name="Time">${time(BigInt(block.timestamp))} UTC<//>
         <${Fact} name="Transactions">${count(block.transactions.length)}<//>
         <${Fact} name="Hash"><${HexLink} value=${block.hash} to=${['block', block.hash]} /><//>
         <${Fact} name="Snapshots">${names.length === 0 ? 'none of this block' : names.join(', ')}<//>
@@ -162,7 +162,7 @@ function Difference({ from, number, branch }: DifferenceProps): VNode {
         ? html`<${Empty}>Choose an earlier block to compare with.<//>`
         : steady === undefined || read.error !== undefined
           ? html`<${Waiting} read=${read} />`
-          : html`<${Items} label="Changed accounts" kind="changes" columns=${['Account', 'Balance before', 'Balance after', 'Nonce', 'Code']} items=${accounts} most=${MOST_ROWS}
+          : html`<${List} label="Changed accounts" kind="changes" columns=${['Account', 'Balance before', 'Balance after', 'Nonce', 'Code']} items=${accounts} most=${MOST_ROWS}
               rowHeight=${ROW} empty="Nothing changed." keyOf=${String}
               row=${(account: string) => html`<${ChangeCells} account=${account} start=${start} end=${end} name=${names.get(account)} />`} />
             ${[...accounts]
@@ -202,7 +202,7 @@ function ChangeCells({ account, start: before, end: after, name }: ChangeProps):
   return html`
     <${Cell}><${HexLink} value=${account} to=${['address', account]} name=${name} /><//>
     <${Cell} className="dim">${old !== undefined && ether(old)}<//>
-    <${Cell}>${now !== undefined && ether(now)} ${grew !== 0n && html`<span class=${grew > 0n ? 'good' : 'bad'}>${grew > 0n ? '+' : ''}${ether(grew)}</span>`}<//>
+    <${Cell}>${now !== undefined && ether(now)} ${grew !== 0n && html`<span class=${grew > 0n ? 'good' : 'bad'}>${grew > 0n ? `+${ether(grew)}` : `−${ether(-grew)}`}</span>`}<//>
     <${Cell}>${changeText(nonces, (value) => count(Number(value)))}<//>
     <${Cell}>${changeText(codes, (value) => plural(value.length / 2 - 1, 'byte'))}<//>`
 }
@@ -235,7 +235,7 @@ function SnapshotRow({ id, name, blockNumber, blockHash, timestamp }: RpcSnapsho
   const named = name ?? Number(id)
   const title = titleOf({ id, name })
   return html`<div class="group"><h3>${title}</h3>
-    <p><a href=${linkTo(['time'], { at: blockHash })}>block ${count(Number(blockNumber))}</a> <span class="dim">${moment(Number(timestamp))} UTC</span></p>
+    <p><a href=${linkTo(['time'], { at: blockHash })}>block ${count(Number(blockNumber))}</a> <span class="dim">${time(BigInt(timestamp))} UTC</span></p>
     <${Offer} label=${`Revert to ${title}`} isDangerous about="Restores blocks, accounts, pool and clock as they were. The snapshot stays." calls=${[{ method: 'devchain_revert', params: [named] }]} />
     ${name !== null && html`<${Offer} label=${`Branch from ${title}`} about="Makes another chain that begins here, at a path of its own." calls=${[{ method: 'devchain_newChain', params: [{ from: name }] }]} />`}
     <${Offer} label=${`Drop ${title}`} about="Deletes the snapshot. The chain does not change." calls=${[{ method: 'devchain_dropSnapshot', params: [named] }]} />

@@ -1,8 +1,8 @@
 // A transaction: what it did, and what it cost.
 import type { VNode } from 'preact'
+import { number as count, ether, fee, plural } from '../../core/format.ts'
 import { callIn, eventIn, type Named } from '../data/abi.ts'
 import { useNames } from '../data/accounts.ts'
-import { count, ether, gasPrice, plural } from '../data/format.ts'
 import { linkTo, type ViewProps } from '../data/route.ts'
 import type { LinePlace } from '../data/run.ts'
 import type {
@@ -186,7 +186,7 @@ function TransactionFacts({ transaction, receipt, names, left }: TransactionFact
     <${Fact} name="Created">${created ? account(created, target) : undefined}<//>
     <${Fact} name="Value">${ether(BigInt(value))}<//>
     <${Fact} name="Gas">${used !== undefined && `${count(used)} used `}<span class="dim">limit ${count(Number(gas))}</span><//>
-    <${Fact} name="Fee">${used && html`${ether(used * price)} <span class="dim">${gasPrice(price)} per gas</span>`}<//>
+    <${Fact} name="Fee">${used && html`${ether(used * price)} <span class="dim">${fee(price)} per gas</span>`}<//>
     <${Fact} name="Nonce">${count(Number(nonce))}<//>
     <${Fact} name="Type">${['legacy', 'access list', 'dynamic fee', 'blob', 'set code'][Number(type)] ?? type}<//>
     <${Fact} name="Input">${input === '0x' ? 'none' : html`<${Input} to=${to} input=${input} />`}<//>
