@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { DevchainError } from '../core/errors.ts'
+import { lazy } from '../core/lrucache.ts'
 import { LINK_PATH, type PeersDoor } from '../node/peers.ts'
 import type { PeerNetwork, PeerNetworkOptions } from './network.ts'
 
@@ -12,7 +13,7 @@ export class LinkEntrance implements PeersDoor {
   readonly takesLinks: boolean
   readonly #options: PeerNetworkOptions
   #now: PeerNetwork | undefined
-  #loading: Promise<PeerNetwork> | undefined
+  readonly load: () => Promise<PeerNetwork> = lazy(() => this.#open())
 
   constructor(options: PeerNetworkOptions) {
     this.#options = options
@@ -22,11 +23,6 @@ export class LinkEntrance implements PeersDoor {
 
   get now(): PeerNetwork | undefined {
     return this.#now
-  }
-
-  readonly load = (): Promise<PeerNetwork> => {
-    this.#loading ??= this.#open()
-    return this.#loading
   }
 
   async start(): Promise<void> {

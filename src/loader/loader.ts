@@ -3,7 +3,7 @@
 // and loads node's modules on first use. After the start it makes V8 optimize sooner (tuning.ts): rows callPerS,
 // estimatePerS and valuePerS. Its door is one line in bin/devchain.js. Without that line and this folder, `require`
 // loads the same files; test/loader/without.test.ts compares the two.
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { type BytecodeOptions, compileWithBytecode } from './bytecode.ts'
 import { cacheFolder } from './cachefolder.ts'
@@ -58,22 +58,9 @@ export function openLoader(
   return load
 }
 
-const BEFORE = '(function (exports, require, module, __filename, __dirname) {'
-const AFTER = '\n})'
-
-/** The part's text wrapped in a function. Concatenating bytes keeps one copy of the text; parts are ASCII. */
+/** The part's text wrapped in a function; parts are ASCII. */
 function readFunction(file: string): string {
-  const part = openSync(file, 'r')
-  try {
-    const { size } = fstatSync(part)
-    const bytes = Buffer.allocUnsafeSlow(BEFORE.length + size + AFTER.length)
-    bytes.write(BEFORE, 'latin1')
-    const read = readSync(part, bytes, BEFORE.length, size, 0)
-    bytes.write(AFTER, BEFORE.length + read, 'latin1')
-    return bytes.toString('latin1', 0, BEFORE.length + read + AFTER.length)
-  } finally {
-    closeSync(part)
-  }
+  return `(function (exports, require, module, __filename, __dirname) {${readFileSync(file, 'latin1')}\n})`
 }
 
 /** A proxy that loads the module on first use. */

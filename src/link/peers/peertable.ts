@@ -183,12 +183,8 @@ export class PeerTable {
     const { id, endpoint } = peer
     const ms = reputations.note({ id, address: endpoint.remote.address }, event, times)
     if (ms === undefined) return
-    this.#logBanned(nameOf(peer), ms)
+    this.#options.log({ kind: 'banned', peer: nameOf(peer), ms })
     peer.link.close(`banned for ${ms / 1000} s: its reputation is too low`)
-  }
-
-  #logBanned(peer: string, ms: number): void {
-    this.#options.log({ kind: 'banned', peer, ms })
   }
 
   /** @returns resolves at the end of the connection: true if its peer was taken */
@@ -235,7 +231,8 @@ export class PeerTable {
             else if (!this.#isClosed && reason !== DUPLICATE) {
               this.logRefused(endpoint.remote, reason, endpoint.url)
             }
-            if (ms !== undefined) this.#logBanned(peer ? nameOf(peer) : whereOf(endpoint), ms)
+            const who = peer ? nameOf(peer) : whereOf(endpoint)
+            if (ms !== undefined) this.#options.log({ kind: 'banned', peer: who, ms })
             resolve(peer !== undefined)
           },
         },

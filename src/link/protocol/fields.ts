@@ -1,7 +1,7 @@
 // Field types of peer messages: how each is encoded as RLP, and decoded within bounds.
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
-import type { RlpItem, RlpValue } from '../../core/rlp.ts'
+import type { RlpValue } from '../../core/rlp.ts'
 import { ListFields } from '../../protocol/fields.ts'
 
 export interface FieldCodec<T> {
@@ -60,14 +60,10 @@ export function list<T>(item: FieldCodec<T>, most: number): FieldCodec<readonly 
       if (items.length > most) {
         throw wrong(`${name} has ${items.length} items, expected at most ${most}`)
       }
-      return readAll(items, name, item)
+      const each = new ListFields(items, name, items.length, items.length)
+      return items.map((_, i) => item.read(each, `${i}`))
     },
   }
-}
-
-function readAll<T>(items: readonly RlpItem[], name: string, item: FieldCodec<T>): readonly T[] {
-  const fields = new ListFields(items, name, items.length, items.length)
-  return items.map((_, i) => item.read(fields, `${i}`))
 }
 
 function wrong(problem: string): DevchainError {

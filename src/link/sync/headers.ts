@@ -34,12 +34,17 @@ function locatorOf({ tree }: ChainState): Hash[] {
   return [...hashes, hashByNumber(tree, 0n)!]
 }
 
+interface HeaderOptions {
+  readonly peer: Peer
+  readonly state: ChainState
+  /** True for known bad blocks. */
+  readonly isInvalid: (hash: Hash) => boolean
+  readonly yieldIfDue: YieldIfDue
+}
+
 export class HeaderSource {
-  readonly #peer: Peer
-  readonly #state: ChainState
+  readonly #options: HeaderOptions
   readonly #target: PeerHead
-  readonly #isInvalid: (hash: Hash) => boolean
-  readonly #yieldIfDue: YieldIfDue
   #last: HashedHeader | undefined
   #buffer: HashedHeader[] = []
   #isAtEnd = false
@@ -47,18 +52,9 @@ export class HeaderSource {
   /** The newest common block; known with the first header. */
   fork: Hash | undefined
 
-  /** @param isInvalid true for known bad blocks */
-  constructor(
-    peer: Peer,
-    state: ChainState,
-    isInvalid: (hash: Hash) => boolean,
-    yieldIfDue: YieldIfDue,
-  ) {
-    this.#peer = peer
-    this.#state = state
-    this.#target = peer.head
-    this.#isInvalid = isInvalid
-    this.#yieldIfDue = yieldIfDue
+  constructor(options: HeaderOptions) {
+    this.#options = options
+    this.#target = options.peer.head
   }
 
   /** @throws {LinkError} for headers that form no branch */
@@ -79,11 +75,12 @@ export class HeaderSource {
   }
 
   async #ask(): Promise<void> {
-    const locator = this.#last === undefined ? locatorOf(this.#state) : [this.#last.hash]
-    const { headers } = await this.#peer.link.request('getHeaders', { locator, most: MOST.headers })
+    const { peer, state, yieldIfDue } = this.#options
+    const locator = this.#last === undefined ? locatorOf(state) : [this.#last.hash]
+    const { headers } = await peer.link.request('getHeaders', { locator, most: MOST.headers })
     for (const encoded of headers) {
       this.#add(encoded)
-      await this.#yieldIfDue()
+      await yieldIfDue()
     }
     if (headers.length === 0 || this.#last?.hash === this.#target.hash) this.#isAtEnd = true
   }
@@ -92,14 +89,15 @@ export class HeaderSource {
     const read = { header: decodeHeader(encoded), hash: keccakHash(encoded) }
     const parent = this.#parentOf(read)
     // the peer may have moved on; the request shows how far
-    const highest = this.#peer.head.number > this.#target.number ? this.#peer.head : this.#target
+    const { head } = this.#options.peer
+    const highest = head.number > this.#target.number ? head : this.#target
     if (read.header.number > highest.number) {
       throw new LinkError(
         `it sends header ${read.header.number} though its newest block is ${highest.number}`,
         'invalidHeader',
       )
     }
-    if (this.#isInvalid(read.hash)) {
+    if (this.#options.isInvalid(read.hash)) {
       throw new LinkError(
         `block ${read.header.number} of its branch is invalid`,
         'repeatedMessages',
@@ -112,10 +110,11 @@ export class HeaderSource {
 
   #parentOf({ header }: HashedHeader): HashedHeader {
     const { parentHash, number } = header
+    const { tree } = this.#options.state
     const last = this.#last
     if (last !== undefined && last.hash === parentHash) return last
-    const record = last === undefined ? blockByHash(this.#state.tree, parentHash) : undefined
-    if (record === undefined || !isCanonical(this.#state.tree, record)) {
+    const record = last === undefined ? blockByHash(tree, parentHash) : undefined
+    if (record === undefined || !isCanonical(tree, record)) {
       throw new LinkError(`its header ${number} does not follow the one before`, 'invalidHeader')
     }
     this.fork = parentHash
@@ -124,12 +123,13 @@ export class HeaderSource {
 
   /** Checks all rules that need no execution. */
   #check(header: Header, parent: HashedHeader): void {
-    const { config } = this.#state
+    const { state } = this.#options
+    const { config } = state
     // the first block's execution shows which rules hold
     if (parent.header.number === 0n && !config.hasOwnGenesis) return
     try {
       if (config.ruleset === 'own' || config.terminalTotalDifficulty === undefined) {
-        checkHeader(header, placeOf(this.#state, header, parent))
+        checkHeader(header, placeOf(state, header, parent))
       }
     } catch (error) {
       if (!(error instanceof DevchainError)) throw error

@@ -181,7 +181,7 @@ export class Synchronizer {
     const { chain, peers, note, yieldIfDue } = this.#options
     const { state } = chain
     const isInvalid = (hash: Hash): boolean => this.#invalid.get(hash) !== undefined
-    const headers = new HeaderSource(peer, state, isInvalid, yieldIfDue)
+    const headers = new HeaderSource({ peer, state, isInvalid, yieldIfDue })
     const fetcher = new BodyFetcher({ source: peer, peers, note, yieldIfDue })
     await headers.begin()
     const fork = headers.fork && blockByHash(state.tree, headers.fork)
