@@ -210,11 +210,11 @@ async function chainOptionsOf(making: Making): Promise<ChainOptions> {
 function openProject(
   { artifacts }: Common,
   settings: DevchainSettings,
-  { onArtifacts: report = () => undefined, onNames = () => undefined }: Observer,
+  { onArtifacts: report = () => undefined, onProject = () => undefined }: Observer,
   chain: Chain,
   labels: KeptLabels | undefined,
 ): ProjectDoor {
-  const door = new ProjectDoor({ chain, artifacts, settings, report, onNames, labels })
+  const door = new ProjectDoor({ chain, artifacts, settings, report, onProject, labels })
   chain.onClose(() => door.close())
   return door
 }

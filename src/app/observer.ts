@@ -8,7 +8,7 @@ import type { Rerun } from '../node/chain/failedrun.ts'
 import type { StateChange } from '../node/ledger/change.ts'
 import type { PeerEvent } from '../node/peers.ts'
 import type { ProjectEvent } from '../project/events.ts'
-import type { Names } from '../project/naming/names.ts'
+import type { Project } from '../project/project.ts'
 import type { Effects } from '../rpc/method.ts'
 import type { CallDetails, CallReport } from '../rpc/report.ts'
 import type { Meaning } from '../rpc/schema.ts'
@@ -59,8 +59,8 @@ export interface Observer {
   readonly onRunning?: ((running: ProgressReport) => void) | undefined
   /** Artifacts of the user's project were read, or could not be. */
   readonly onArtifacts?: ((event: ProjectEvent) => void) | undefined
-  /** The names of the user's project are known from now on. */
-  readonly onNames?: ((names: Names) => void) | undefined
+  /** The user's project is known from now on. */
+  readonly onProject?: ((project: Project) => void) | undefined
   /** A peer connected, disconnected or was refused. */
   readonly onPeer?: ((event: PeerEvent) => void) | undefined
   readonly ofChain?: ((name: string) => Observer) | undefined

@@ -1,5 +1,4 @@
 // The facts of a started chain for terminal, JSON log and ready file. Only the ready file has keys that are not public.
-import { rename, rm, writeFile } from 'node:fs/promises'
 import { checksumAddress } from '../core/crypto/crypto.ts'
 import { ether, fee, number, plural } from '../core/format.ts'
 import type { Devchain, Endpoints } from '../devchain.ts'
@@ -182,21 +181,4 @@ function warning({ accounts, mnemonic }: BootEvent, palette: Palette): string[] 
   const text =
     'These keys are public: never send anything of value to these accounts on a real network.'
   return [palette.yellow(text), '']
-}
-
-/**
- * Writes a temporary file and renames it, so that readers never see a partial file. Only the user may read it, because it
- * has keys; an existing file under either name may belong to somebody else.
- */
-export async function writeReadyFile(path: string, ready: ReadyFacts): Promise<void> {
-  const beside = `${path}.${process.pid}.tmp`
-  try {
-    await rm(beside, { force: true })
-    await writeFile(beside, `${JSON.stringify(ready, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
-    await rename(beside, path)
-  } catch (error) {
-    // Keys must not be left behind. If this fails too, the first error says why.
-    await rm(beside, { force: true }).catch(() => undefined)
-    throw error
-  }
 }

@@ -11,11 +11,8 @@ import { DevchainError, readFailure } from '../core/errors.ts'
 import type { AllSettings } from '../options/derived.ts'
 import { complain, withOutput } from './output.ts'
 import { type CommandLine, type GivenOptions, readArguments } from './parse/commandline.ts'
-import { EXIT } from './parse/subcommands.ts'
+import { EXIT, type HeavyName } from './parse/subcommands.ts'
 import { start } from './start.ts'
-
-/** Commands that need chain code. */
-export type HeavyName = 'exec' | 'gas-diff' | 'export' | 'fork-merge' | 'state' | 'completions'
 
 /**
  * @param argv the arguments without the program's name and without a subcommand

@@ -1,7 +1,7 @@
 // Standard output and standard error of commands, whose readers may be slow or disconnect.
 import { renameSync, rmSync, write, writeFileSync } from 'node:fs'
 import { Writable } from 'node:stream'
-import { DevchainError } from '../core/errors.ts'
+import { DevchainError, writeFailure } from '../core/errors.ts'
 
 /** Standard output failed although its reader may still be there. */
 class OutputError extends Error {}
@@ -75,18 +75,27 @@ function written(stream: Writable, text: string): Promise<NodeJS.ErrnoException 
 }
 
 /**
- * Readers never see a partial file. Only the user may read it, because it may have keys.
- * @throws {DevchainError} `INVALID_PARAMS` if it cannot be written
+ * Readers never see a partial file. Only the user may read it, because it may have keys; an existing file under either
+ * name may belong to somebody else.
+ * @throws node's error if it cannot be written
  */
-export function replaceFile(file: string, bytes: Uint8Array): void {
+export function replaceFile(file: string, content: Uint8Array | string): void {
   const beside = `${file}.${process.pid}.tmp`
   try {
-    writeFileSync(beside, bytes, { mode: 0o600, flag: 'wx' })
+    rmSync(beside, { force: true })
+    writeFileSync(beside, content, { mode: 0o600, flag: 'wx' })
     renameSync(beside, file)
   } catch (error) {
     rmSync(beside, { force: true })
-    // without the call and its paths, one of them the temporary file
-    const [reason] = (error as Error).message.split(', ')
-    throw new DevchainError('INVALID_PARAMS', `cannot write ${file}: ${reason}`)
+    throw error
+  }
+}
+
+/** @throws {DevchainError} `INVALID_PARAMS` if the file cannot be written */
+export function writing(file: string, write: () => void): void {
+  try {
+    write()
+  } catch (error) {
+    throw new DevchainError('INVALID_PARAMS', `cannot write ${file}: ${writeFailure(error)}`)
   }
 }

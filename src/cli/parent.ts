@@ -1,5 +1,6 @@
 // Notices the end of the parent process.
 import { fstatSync, readFileSync } from 'node:fs'
+import { attempt } from '../core/errors.ts'
 
 /** Milliseconds between checks of the parent's process id. */
 const LOOK_MS = 250
@@ -26,7 +27,9 @@ export function watchParent(onGone: () => void): () => void {
     stop()
     onGone()
   }
-  if (isPipe(0)) {
+  // a closed stdin says nothing about the parent
+  const stdin = attempt(() => fstatSync(0))
+  if (stdin?.isFIFO() || stdin?.isSocket()) {
     process.stdin.on('end', gone)
     process.stdin.on('error', gone)
     process.stdin.resume()
@@ -36,22 +39,9 @@ export function watchParent(onGone: () => void): () => void {
 
 /** Undefined if the system does not show it. */
 function parentOf(pid: number): number | undefined {
-  try {
-    // the name, in brackets, may contain anything
-    const [, parent] = /\) \S (\d+) [^)]*$/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? []
-    return parent === undefined ? undefined : Number(parent)
-  } catch {
-    // no such process, or not Linux
-    return undefined
-  }
-}
-
-function isPipe(fd: number): boolean {
-  try {
-    const stats = fstatSync(fd)
-    return stats.isFIFO() || stats.isSocket()
-  } catch {
-    // A closed stdin says nothing about the parent.
-    return false
-  }
+  // no such process, or not Linux
+  const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? ''
+  // the name, in brackets, may contain anything
+  const [, parent] = /\) \S (\d+) [^)]*$/.exec(stat) ?? []
+  return parent === undefined ? undefined : Number(parent)
 }

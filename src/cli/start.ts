@@ -3,19 +3,19 @@ import { createWriteStream, fstatSync, openSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isatty } from 'node:tty'
-import { DevchainError } from '../core/errors.ts'
+import { attempt, DevchainError, writeFailure } from '../core/errors.ts'
 import { hintOf } from '../core/nearest.ts'
 import { type Devchain, type Observer, openDevchain } from '../devchain.ts'
 import { makeFolderOf } from '../loader/cachefolder.ts'
 import type { AllSettings } from '../options/derived.ts'
-import { type BootEvent, bootEvent, readyFacts, writeReadyFile } from './boot.ts'
+import { type BootEvent, bootEvent, readyFacts } from './boot.ts'
 import type { Renderer, Screen } from './log/folding.ts'
 import { createJsonRenderer } from './log/json.ts'
 import { Logger, methodPattern } from './log/logger.ts'
 import { loadPalette, type Palette, wantsColor } from './log/palette.ts'
 import { createPrettyRenderer } from './log/pretty.ts'
 import { LogWriter, type Sink } from './log/writer.ts'
-import { complain, outliveReaders } from './output.ts'
+import { complain, outliveReaders, replaceFile } from './output.ts'
 import { watchParent } from './parent.ts'
 import { EXIT } from './parse/subcommands.ts'
 import { endReports } from './reports.ts'
@@ -93,15 +93,16 @@ export async function bringUp(
     return { devchain, endpoints: await devchain.listen() }
   })
   const { setup, readyFile } = settings
-  const isReady = async (): Promise<void> => {
+  const isReady = (): void => {
     if (readyFile === undefined) return
-    await writeReadyFile(readyFile, readyFacts(devchain, endpoints))
+    const facts = JSON.stringify(readyFacts(devchain, endpoints), null, 2)
+    replaceFile(readyFile, `${facts}\n`)
   }
-  if (setup === undefined) await isReady()
+  if (setup === undefined) isReady()
   greet(bootEvent(readyFacts(devchain, endpoints)))
   if (setup !== undefined) {
     await devchain.setUp(() => runSetup(setup, endpoints.url))
-    await isReady()
+    isReady()
   }
   return { devchain, url: endpoints.url }
 }
@@ -171,7 +172,7 @@ export function observerOf(log: Logger): Observer {
     onNotice: (text) => log.notice(text),
     onRunning: (running) => log.running(running),
     onArtifacts: (event) => log.artifacts(event),
-    onNames: (names) => log.use(names),
+    onProject: (project) => log.use(project),
     onPeer: (event) => log.peer(event),
     onBug: (error) => log.bug(error),
   }
@@ -197,17 +198,15 @@ async function openOutput(settings: AllSettings, sink: Sink): Promise<Output> {
   const isTerminal = sink.fd === undefined && isatty(1)
   const { noColor } = settings
   const isColored = wantsColor({ isTerminal, noColor, environment: process.env })
-  const palette = await loadPalette(isColored)
-  const renderer = rendererOf(settings, palette)
-  const writer = new LogWriter(sink, (lines) => renderer.line({ event: 'overflow', lines }))
+  const renderer = rendererOf(settings, await loadPalette(isColored))
+  const writer = writerTo(sink, renderer)
   const size = isTerminal ? sizeOfScreen : undefined
-  return {
-    writer,
-    renderer,
-    size,
-    isColored,
-    log: new Logger(renderer, writer, size, settings),
-  }
+  const log = new Logger(renderer, writer, size, settings)
+  return { writer, renderer, size, isColored, log }
+}
+
+export function writerTo(sink: Sink, renderer: Renderer): LogWriter {
+  return new LogWriter(sink, (lines) => renderer.line({ event: 'overflow', lines }))
 }
 
 export function rendererOf({ log, verbose }: AllSettings, palette: Palette): Renderer {
@@ -224,17 +223,10 @@ function sizeOfScreen(): { readonly columns: number; readonly rows: number } {
 
 /** Standard output; a file is written in the background, unlike with `process.stdout`. */
 function standardOutput(): Sink {
-  if (!isFile(1)) return { open: () => process.stdout, fd: undefined }
+  // closed: process.stdout discards what it gets
+  const isFile = attempt(() => fstatSync(1).isFile())
+  if (isFile !== true) return { open: () => process.stdout, fd: undefined }
   return { open: () => fileStream(1), fd: 1 }
-}
-
-function isFile(fd: number): boolean {
-  try {
-    return fstatSync(fd).isFile()
-  } catch {
-    // Closed: process.stdout discards what it gets.
-    return false
-  }
 }
 
 /** Appends; a missing folder is made. */
@@ -287,15 +279,8 @@ export function refusalOf(
       return { message: `${host} is not an address of this computer: see --host`, exitCode: 1 }
   }
   if (path === undefined) return undefined
-  // Drops the end of the system's message: the call and its paths, one of them a temporary file.
-  const [reason] = (error as Error).message.split(', ')
-  const file =
-    path === logFile
-      ? `${logFile} (--log-file)`
-      : path === coverage
-        ? `${coverage} (--coverage)`
-        : path.startsWith(`${readyFile}`)
-          ? `${readyFile} (--ready-file)`
-          : path
-  return { message: `cannot write ${file}: ${reason}`, exitCode: 1 }
+  const flags = { '--log-file': logFile, '--coverage': coverage, '--ready-file': readyFile }
+  const [named] = Object.entries(flags).filter(([, given]) => given && path.startsWith(given))
+  const file = named === undefined ? path : `${named[1]} (${named[0]})`
+  return { message: `cannot write ${file}: ${writeFailure(error)}`, exitCode: 1 }
 }

@@ -83,6 +83,20 @@ export function readFailure(error: unknown): string {
   return code === 'ENOENT' ? 'there is no such file' : message
 }
 
+/** What some work returns; undefined if it throws. */
+export function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work()
+  } catch {
+    return undefined
+  }
+}
+
+/** The system's reason without the call and its paths, one of which may be a temporary file. */
+export function writeFailure(error: unknown): string {
+  return (error as Error).message.split(', ', 1)[0]!
+}
+
 /** The numbers and addresses in a message, so that callers can rephrase it. They are not sent. */
 export type ErrorFacts = Readonly<Record<string, bigint | number | string>>
 

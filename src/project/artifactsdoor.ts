@@ -6,9 +6,8 @@ import type { Artifacts } from './artifacts.ts'
 import type { CountedCode } from './coverage/collect.ts'
 import type { Coverage, CoverageReport } from './coverage/coverage.ts'
 import type { ProjectEvent } from './events.ts'
-import type { CountedGas, GasSummary } from './gas/report.ts'
+import type { CountedGas, GasSummary, GasTotals } from './gas/report.ts'
 import type { FolderWatch } from './reading/watch.ts'
-import type { Totals } from './totals.ts'
 
 /** Milliseconds for which the first calls have the processor before artifacts are read. */
 const FIRST_CALLS_MS = 20
@@ -40,7 +39,9 @@ export interface AddedArtifacts {
 /** The artifacts, and the class that uses them for one chain. */
 export interface Loaded {
   readonly artifacts: Artifacts
-  readonly totals: Totals
+  /** What all chains of the program count together. */
+  readonly gas: GasTotals
+  readonly coverage: () => Promise<Coverage>
   readonly Project: typeof import('./project.ts').Project
 }
 
@@ -102,30 +103,28 @@ export class ArtifactsDoor {
    * @param others counted in other threads
    */
   async gasSummary(others: readonly CountedGas[]): Promise<GasSummary> {
-    await this.refresh()
-    return (await this.open()).totals.gas.summary(others)
+    return (await this.#fresh()).gas.summary(others)
   }
 
   /** The gas of this thread's chains. */
   async countedGas(): Promise<CountedGas> {
-    await this.refresh()
-    return (await this.open()).totals.gas.counted()
+    return (await this.#fresh()).gas.counted()
   }
 
   /** The coverage of all chains of all threads, also of those that have ended. */
   async coverage(): Promise<CoverageReport> {
     const others = (await this.#options.otherThreads?.countedCode()) ?? []
-    return await (await this.#counting()).report(others)
+    return await (await (await this.#fresh()).coverage()).report(others)
   }
 
   /** What this thread's chains ran. */
   async countedCode(): Promise<CountedCode> {
-    return (await this.#counting()).counted()
+    return (await (await this.#fresh()).coverage()).counted()
   }
 
-  async #counting(): Promise<Coverage> {
+  async #fresh(): Promise<Loaded> {
     await this.refresh()
-    return await (await this.open()).totals.coverage()
+    return await this.open()
   }
 
   /**
@@ -154,15 +153,14 @@ export class ArtifactsDoor {
     clearTimeout(this.#start)
     this.#watch?.close()
     this.#loaded?.artifacts.close()
-    this.#loaded?.totals.close()
   }
 
   async #load(): Promise<Loaded> {
     const { report, onBug } = this.#options
-    const [{ Artifacts }, { Project }, { Totals }] = await Promise.all([
+    const [{ Artifacts }, { Project }, { GasTotals }] = await Promise.all([
       import('./artifacts.ts'),
       import('./project.ts'),
-      import('./totals.ts'),
+      import('./gas/report.ts'),
     ])
     const { folder } = this
     const artifacts = new Artifacts({ folder, report, onBug })
@@ -170,7 +168,12 @@ export class ArtifactsDoor {
     const warn = (warning: string): void => {
       if (!this.#isClosed) report({ event: 'artifacts', warning })
     }
-    const loaded = { artifacts, Project, totals: new Totals({ artifacts, folder, warn }) }
+    const { catalogue, details } = artifacts
+    const coverage = lazy(async () => {
+      const { Coverage } = await import('./coverage/coverage.ts')
+      return new Coverage({ catalogue, details, folder, warn })
+    })
+    const loaded = { artifacts, Project, gas: new GasTotals(catalogue), coverage }
     this.#loaded = loaded
     for (const onLoaded of this.#chains) onLoaded(loaded)
     return loaded

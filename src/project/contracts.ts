@@ -101,11 +101,7 @@ export class Contracts {
       stored.push(slot)
     }
     const keys = keysIn(state)
-    const style = {
-      nameOf: (text: string) => names.argumentName(world, text),
-      token: names.identities.token(world, address),
-      isWhole: true,
-    }
+    const style = { ...names.style(world, address), isWhole: true }
     const layout = await this.#layoutOf(identity)
     const read = (slot: bigint): bigint => slotValue(storage, slot)
     if (state.config.upstream === undefined) return namedSlots(layout, stored, keys, style, read)
@@ -129,10 +125,7 @@ export class Contracts {
     if (changed.length === 0) return []
     const names = this.#names
     const layout = await this.#layoutOf(names.identities.of(world, address))
-    const nameOf = (text: string): string | undefined => names.argumentName(world, text)
-    const token = names.identities.token(world, address)
-    const style = { nameOf, token, isWhole: false }
-    return storageTexts(layout, changed, keysIn(state), style, (slot) => ({
+    return storageTexts(layout, changed, keysIn(state), names.style(world, address), (slot) => ({
       before: slotValue(old, slot),
       after: slotValue(now, slot),
     }))

@@ -11,7 +11,6 @@ import type { CoverageReport } from './coverage/coverage.ts'
 import type { ProjectEvent } from './events.ts'
 import type { GasSummary } from './gas/report.ts'
 import type { KeptLabels } from './naming/labels.ts'
-import type { Names } from './naming/names.ts'
 import type { Project } from './project.ts'
 import type { RpcCaller } from './sourcify/repository.ts'
 
@@ -28,7 +27,7 @@ interface ProjectDoorOptions {
   readonly settings: Pick<DevchainSettings, 'coverage' | 'gasReport'>
   /** Warnings about the chain's reports. */
   readonly report: (event: ProjectEvent) => void
-  readonly onNames: (names: Names) => void
+  readonly onProject: (project: Project) => void
   /** Undefined: labels end with the process. */
   readonly labels: KeptLabels | undefined
 }
@@ -116,17 +115,17 @@ export class ProjectDoor {
     this.#project?.close()
   }
 
-  #projectWith({ artifacts, Project, totals }: Loaded): Project {
+  #projectWith({ Project, ...loaded }: Loaded): Project {
     if (this.#project !== undefined) return this.#project
-    const { chain, report, onNames, labels } = this.#options
+    const { chain, report, onProject, labels } = this.#options
     // a reading may outlive its chain
     const warn = (warning: string): void => {
       if (!this.#isClosed) report({ event: 'artifacts', warning })
     }
-    const project = new Project({ chain, artifacts, totals, labels, warn })
+    const project = new Project({ ...loaded, chain, labels, warn })
     this.#project = project
     if (this.#hasEnded) project.close()
-    onNames(project.names)
+    onProject(project)
     return project
   }
 }

@@ -10,14 +10,13 @@ import type { Artifacts } from './artifacts.ts'
 import type { Contract } from './code/catalogue.ts'
 import type { Contracts } from './contracts.ts'
 import type { Coverage } from './coverage/coverage.ts'
-import { GasReport } from './gas/report.ts'
+import { GasReport, type GasTotals } from './gas/report.ts'
 import { type KeptLabels, Labels } from './naming/labels.ts'
 import { Names } from './naming/names.ts'
 import { type DescribedTransaction, describeTransaction } from './naming/transactions.ts'
-import { explain, type Prediction } from './solidity/explain.ts'
+import { explain } from './solidity/explain.ts'
 import { type CodeSources, codeSources } from './solidity/sources.ts'
 import type { SourcifySite } from './sourcify/site.ts'
-import type { Totals } from './totals.ts'
 import {
   type CallTrace,
   type TracedTransaction,
@@ -29,7 +28,9 @@ import {
 interface ProjectOptions {
   readonly chain: Chain
   readonly artifacts: Artifacts
-  readonly totals: Totals
+  /** Of all chains, as the coverage. */
+  readonly gas: GasTotals
+  readonly coverage: () => Promise<Coverage>
   readonly labels: KeptLabels | undefined
   readonly warn: (warning: string) => void
 }
@@ -40,7 +41,6 @@ export class Project {
   readonly artifacts: Artifacts
   readonly labels: Labels
   readonly #options: ProjectOptions
-  readonly #prediction: Prediction = { isAtHand: false }
   readonly coverage: () => Promise<Coverage> = lazy(() => this.#watchCoverage())
   readonly contracts: () => Promise<Contracts> = lazy(() => this.#openContracts())
   /** Below /sourcify. */
@@ -51,21 +51,15 @@ export class Project {
     this.#options = options
     this.artifacts = artifacts
     this.labels = new Labels(options.labels)
-    this.names = new Names(chain, artifacts.catalogue, this.labels, {
-      catchUp: () => artifacts.catchUp(),
-      explain: (hash) => this.explainMined(hash),
-      explainRun: async (rerun, usual) => (await this.explain(rerun, usual))?.lines,
-      trace: async (hash) => (await this.trace(hash)).lines,
-      traceRun: async (rerun) => (await this.#traceOf(await tracedRerun(rerun))).lines,
-    })
+    this.names = new Names(chain, artifacts.catalogue, this.labels)
     this.gas = new GasReport(chain, this.names, artifacts.catalogue, warn)
-    options.totals.gas.join(this.gas)
+    options.gas.join(this.gas)
   }
 
   /** Counts what this chain runs, in the coverage of all chains. */
   async #watchCoverage(): Promise<Coverage> {
-    const { chain, totals } = this.#options
-    const coverage = await totals.coverage()
+    const { chain } = this.#options
+    const coverage = await this.#options.coverage()
     chain.execution.watchCommands(() => coverage.watch())
     chain.execution.watchCalls({ onReached: coverage.take })
     return coverage
@@ -76,8 +70,7 @@ export class Project {
     await this.artifacts.catchUp()
     if (this.artifacts.catalogue.isEmpty) return undefined
     const { catalogue, details } = this.artifacts
-    const now = (): number => performance.now()
-    const explainer = { names: this.names, catalogue, details, now, prediction: this.#prediction }
+    const explainer = { names: this.names, catalogue, details, now: () => performance.now() }
     return await explain(explainer, rerun, usual)
   }
 
@@ -93,7 +86,7 @@ export class Project {
 
   close(): void {
     this.gas.close()
-    this.#options.totals.gas.leave(this.gas)
+    this.#options.gas.leave(this.gas)
   }
 
   /** Undefined for an unknown transaction. */
@@ -143,6 +136,11 @@ export class Project {
    */
   async trace(hash: Hash): Promise<CallTrace> {
     return await this.#traceOf(await tracedMined(this.#options.chain, hash))
+  }
+
+  /** The trace of a run that is no mined transaction. */
+  async traceRun(rerun: Rerun): Promise<CallTrace> {
+    return await this.#traceOf(await tracedRerun(rerun))
   }
 
   async #traceOf(traced: TracedTransaction): Promise<CallTrace> {

@@ -395,6 +395,5 @@ describe('coverage of unknown code', () => {
     for (let i = 0; i < 3; i++) coverage.take(Array.from({ length: count }, (_, n) => ran(n)))
     expect((await coverage.report()).warning).toBe(warning)
     expect(warnings).toEqual(logged)
-    coverage.close()
   })
 })

@@ -7,6 +7,7 @@ import type { Address } from '../../src/core/hex.ts'
 import { createDevchain, type Devchain, type DevchainOptions } from '../../src/devchain.ts'
 import type { ProjectEvent } from '../../src/project/events.ts'
 import type { Names } from '../../src/project/naming/names.ts'
+import type { Project } from '../../src/project/project.ts'
 import { codeAt } from '../../src/state/world.ts'
 import { deploy, initCode, SENDER } from '../support/chain/deploy.ts'
 import {
@@ -45,8 +46,8 @@ afterEach(async () => {
 async function started(options: DevchainOptions = {}): Promise<Devchain> {
   const observer = {
     onArtifacts: (event: ProjectEvent) => events.push(event),
-    onNames: (known: Names) => {
-      names = known
+    onProject: (known: Project) => {
+      names = known.names
     },
   }
   devchain = await createDevchain({ defaultGas: 'estimate', ...options }, { observer, folder })

@@ -11,6 +11,7 @@ import {
   type ObservedCall,
 } from '../../src/devchain.ts'
 import type { Names } from '../../src/project/naming/names.ts'
+import type { Project } from '../../src/project/project.ts'
 import { deploy, initCode, SENDER } from '../support/chain/deploy.ts'
 import {
   type Compilation,
@@ -45,7 +46,7 @@ afterEach(async () => {
 
 async function started(options: DevchainOptions = {}): Promise<void> {
   const observer = {
-    onNames: (known: Names) => (names = known),
+    onProject: (known: Project) => (names = known.names),
     onCall: (call: ObservedCall) => calls.push(call),
   }
   devchain = await createDevchain(

@@ -1,5 +1,5 @@
 // The RPC client of commands that talk to a running chain.
-import { DevchainError, printValue } from '../../core/errors.ts'
+import { attempt, DevchainError, printValue } from '../../core/errors.ts'
 import { OPTIONS } from '../../options/table.ts'
 import { JSON_HEADERS, Poster } from '../../rpc/post.ts'
 import type { Json } from '../../rpc/schema.ts'
@@ -112,12 +112,7 @@ async function post(url: string, body: object, patienceMs: number): Promise<unkn
   } catch (error) {
     throw new NoChain(`cannot reach a chain at ${url}: ${reasonOf(error as Error)}`)
   }
-  try {
-    return JSON.parse(text)
-  } catch {
-    // no chain wrote that
-    throw new NoChain(`${url} does not speak JSON-RPC`)
-  }
+  return attempt((): unknown => JSON.parse(text))
 }
 
 function reasonOf(error: NodeJS.ErrnoException): string {

@@ -15,7 +15,7 @@ import { LogWriter, type Sink } from '../log/writer.ts'
 import { complain, sharedStream } from '../output.ts'
 import type { CommandLine, GivenOptions } from '../parse/commandline.ts'
 import { EXIT } from '../parse/subcommands.ts'
-import { endReports } from '../reports.ts'
+import { type EndReports, endReports } from '../reports.ts'
 import {
   bringUp,
   checkLogged,
@@ -24,6 +24,7 @@ import {
   observerWith,
   refusalOf,
   rendererOf,
+  writerTo,
 } from '../start.ts'
 
 /** A shell's exit codes for an unknown command and one that cannot be run. */
@@ -95,7 +96,6 @@ async function runBeside(
   }
   try {
     const { exitCode, refusal, isInterrupted } = await run(command, environmentFor(url, hasChains))
-    const unrun = refusal && `devchain: exec: ${refusal}\n`
     // artifacts that the command built give names to its calls
     await devchain.artifactsReadAgain()
     const reports = refusal === undefined ? await reportsOf(devchain, settings) : NO_REPORTS
@@ -103,28 +103,23 @@ async function runBeside(
     // a user who interrupts a command need not see why it ended
     await output.finish(refusal === undefined && !isInterrupted ? exitCode : 0)
     const unprinted = output.report === undefined ? reports.text : ''
-    await complain(unprinted + (unrun ?? reports.refusal))
-    return exitCode === 0 && reports.refusal !== '' ? EXIT.refused : exitCode
+    const why = refusal ?? reports.refusal
+    await complain(unprinted + (why === undefined ? '' : `devchain: exec: ${why}\n`))
+    return exitCode === 0 && reports.refusal !== undefined ? EXIT.refused : exitCode
   } finally {
     await devchain.close().catch(() => undefined)
   }
 }
 
-interface Reports {
-  readonly text: string
-  readonly refusal: string
-}
+const NO_REPORTS: EndReports = { text: '', refusal: undefined }
 
-const NO_REPORTS: Reports = { text: '', refusal: '' }
-
-async function reportsOf(devchain: Devchain, settings: AllSettings): Promise<Reports> {
+async function reportsOf(devchain: Devchain, settings: AllSettings): Promise<EndReports> {
   try {
-    const { text, refusal } = await endReports(devchain, settings)
-    return { text, refusal: refusal === undefined ? '' : `devchain: exec: ${refusal}\n` }
+    return await endReports(devchain, settings)
   } catch (error) {
     const refusal = refusalOf(error, settings)
     if (refusal === undefined) throw error
-    return { text: '', refusal: `devchain: exec: ${refusal.message}\n` }
+    return { text: '', refusal: refusal.message }
   }
 }
 
@@ -134,20 +129,21 @@ function openOutput(when: LogWhen, settings: AllSettings): Output {
   const wide = rendererOf(settings, PLAIN)
   const renderer =
     path === undefined && isatty(2) ? fitted(wide, () => process.stderr.columns || 80) : wide
-  if (path === undefined && when === 'failure') return keptOutput(renderer, settings)
-  const sink = path === undefined ? standardError() : logFile(path)
-  const writer = new LogWriter(sink, (lines) => renderer.line({ event: 'overflow', lines }))
+  const kept = path === undefined && when === 'failure' ? new NewestText(KEPT) : undefined
+  const writer = kept ?? writerTo(path === undefined ? standardError() : logFile(path), renderer)
   const lines = new Logger(renderer, writer, undefined, settings)
+  const report = (text: string): void => {
+    lines.finish()
+    writer.write(text)
+  }
   return {
     observer: observerWith(lines, settings, false),
     greet: (boot) => writer.write(renderer.boot(boot)),
-    report: (text) => {
-      lines.finish()
-      writer.write(text)
-    },
-    finish: async () => {
+    report: kept === undefined ? report : undefined,
+    finish: async (exitCode) => {
       lines.end()
-      await writer.finish(FLUSH_MS)
+      if (writer instanceof LogWriter) await writer.finish(FLUSH_MS)
+      else if (exitCode !== 0) await complain(writer.text)
     },
   }
 }
@@ -172,20 +168,6 @@ const SILENT: Output = {
   greet: () => undefined,
   report: undefined,
   finish: async () => undefined,
-}
-
-function keptOutput(renderer: Renderer, settings: AllSettings): Output {
-  const kept = new NewestText(KEPT)
-  const lines = new Logger(renderer, kept, undefined, settings)
-  return {
-    observer: observerWith(lines, settings, false),
-    greet: (boot) => kept.write(renderer.boot(boot)),
-    report: undefined,
-    finish: async (exitCode) => {
-      lines.end()
-      if (exitCode !== 0) await complain(kept.text)
-    },
-  }
 }
 
 export interface CommandEnd {

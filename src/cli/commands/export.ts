@@ -1,6 +1,6 @@
 // `devchain export`: writes a running chain's blocks to a file for --import.
 import { open, rename, rm } from 'node:fs/promises'
-import { DevchainError, printValue } from '../../core/errors.ts'
+import { DevchainError, printValue, writeFailure } from '../../core/errors.ts'
 import { parseBytes, quantityFromBigint } from '../../core/hex.ts'
 import { decodeBlock, type EncodedBlock } from '../../protocol/blocks/blockdecoding.ts'
 import type { Json } from '../../rpc/schema.ts'
@@ -60,10 +60,8 @@ async function exportChain(file: string, url: string): Promise<bigint> {
   }
 }
 
-/** Drops the end of the system's message: the call and its paths, one of them a temporary file. */
 function cannotWrite(file: string, error: unknown): never {
-  const [reason] = (error as Error).message.split(', ')
-  throw new ExportError(`cannot write ${file}: ${reason}`)
+  throw new ExportError(`cannot write ${file}: ${writeFailure(error)}`)
 }
 
 async function blocksFrom(url: string, first: bigint, last: bigint): Promise<Uint8Array[]> {

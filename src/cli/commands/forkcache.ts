@@ -1,6 +1,7 @@
 // `devchain fork-cache`: shows or deletes the cache of forks.
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
+import { attempt } from '../../core/errors.ts'
 import { plural } from '../../core/format.ts'
 import { forkFolder } from '../../loader/cachefolder.ts'
 import { complain, print } from '../output.ts'
@@ -45,20 +46,13 @@ function textOf(
 function contentOf(folder: string): Content {
   let files = 0
   let bytes = 0
-  for (const name of namesIn(folder)) {
+  // nothing was forked yet where there is no folder
+  const names = attempt(() => readdirSync(folder, { recursive: true }) as string[]) ?? []
+  for (const name of names) {
     const stat = statSync(path.join(folder, name), { throwIfNoEntry: false })
     if (stat?.isFile() !== true) continue
     files += 1
     bytes += stat.size
   }
   return { files, bytes }
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder, { recursive: true }) as string[]
-  } catch {
-    // nothing was forked yet
-    return []
-  }
 }

@@ -4,6 +4,7 @@ import type { GasRow } from '../../project/gas/report.ts'
 import type { RunTotals } from '../../project/gas/runtotals.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import { aligned } from './columns.ts'
+import { changeText, functionText } from './gastable.ts'
 
 export interface ForkRun {
   readonly hardfork: Hardfork
@@ -119,14 +120,14 @@ function gasTable({ functions, runs: [before, after] }: GasDiff): string {
   const headings = ['Contract', 'Function', before.hardfork, after.hardfork]
   const line = (names: string[], amounts: Amounts): string[] => [
     ...names,
-    amountText(amounts.before),
-    amountText(amounts.after),
-    ...(hasState ? [amountText(amounts.after === null ? null : amounts.state)] : []),
-    changeText(percentOf(amounts.before, amounts.after)),
+    shown(number, amounts.before),
+    shown(number, amounts.after),
+    ...(hasState ? [shown(number, amounts.after === null ? null : amounts.state)] : []),
+    shown(changeText, percentOf(amounts.before, amounts.after)),
   ]
   const cells = functions.map((each) => {
     const amounts = { before: each.before?.average ?? null, after: each.after?.average ?? null }
-    return line([each.contract, nameOf(each)], { ...amounts, state: each.after?.state ?? 0 })
+    return line([each.contract, functionText(each)], { ...amounts, state: each.after?.state ?? 0 })
   })
   const all = { before: before.gasUsed, after: after.gasUsed, state: after.stateGasUsed }
   const total = line(['', 'all transactions'], all)
@@ -139,17 +140,8 @@ interface Amounts {
   readonly state: number
 }
 
-function nameOf({ function: name, kind }: FunctionDiff): string {
-  return kind === 'inner' ? `${name} (inner)` : name
-}
-
-function amountText(amount: number | null): string {
-  return amount === null ? '–' : number(amount)
-}
-
-function changeText(percent: number | null): string {
-  if (percent === null) return '–'
-  return `${percent < 0 ? '−' : '+'}${Math.abs(percent).toFixed(1)} %`
+function shown(write: (amount: number) => string, amount: number | null): string {
+  return amount === null ? '–' : write(amount)
 }
 
 const FACTS = [
@@ -169,7 +161,7 @@ function runTexts({ command, functions, runs }: GasDiff): string[] {
   const table = aligned([['Tests', before.hardfork, after.hardfork], ...cells], 1)
   const changed = functions.flatMap((each) => {
     const text = behaviourText(each)
-    return text === undefined ? [] : [[`${each.contract}.${nameOf(each)}`, text]]
+    return text === undefined ? [] : [[`${each.contract}.${functionText(each)}`, text]]
   })
   const failures = runs
     .filter(hasOnly)

@@ -37,12 +37,17 @@ export function differenceTable(differences: readonly GasDifference[]): string {
     functionText(each),
     number(each.before),
     number(each.average),
-    `${each.percent < 0 ? '−' : '+'}${Math.abs(each.percent).toFixed(1)} %`,
+    changeText(each.percent),
   ])
   return aligned([['Contract', 'Function', 'Was', 'Is', 'Change'], ...cells], 2)
 }
 
-function functionText({ function: name, kind }: GasRow): string {
+/** `+12.5 %` */
+export function changeText(percent: number): string {
+  return `${percent < 0 ? '−' : '+'}${Math.abs(percent).toFixed(1)} %`
+}
+
+export function functionText({ function: name, kind }: Pick<GasRow, 'function' | 'kind'>): string {
   return kind === 'inner' ? `${name} (inner)` : name
 }
 

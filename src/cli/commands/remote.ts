@@ -8,7 +8,7 @@ import { FORK_BLOCKS, isForkBlock } from '../../options/fork.ts'
 import type { CoverageRow } from '../../project/coverage/lcov.ts'
 import type { GasRow } from '../../project/gas/report.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { complain, print, replaceFile } from '../output.ts'
+import { complain, print, replaceFile, writing } from '../output.ts'
 import type { CommandLine } from '../parse/commandline.ts'
 import { parseMove, parseWait } from '../parse/parsetime.ts'
 import { EXIT, type SubcommandName } from '../parse/subcommands.ts'
@@ -112,7 +112,7 @@ const HANDLERS: Partial<
   },
   save: async ({ call, words: [file = ''] }) => {
     const pack = bytesFromHex(String(await call('devchain_save')))
-    replaceFile(file, pack)
+    writing(file, () => replaceFile(file, pack))
     const size = `${number(BigInt(pack.length))} bytes`
     return { json: { file, bytes: pack.length }, text: `wrote ${file}: ${size}` }
   },
@@ -198,7 +198,7 @@ const HANDLERS: Partial<
   coverage: async ({ call, words: [file] }) => {
     const report = (await call('devchain_coverage')) as unknown as RemoteCoverage
     const { lcov, files, warning } = report
-    if (file !== undefined) writeReport(file, lcov)
+    if (file !== undefined) writing(file, () => writeFileSync(file, lcov))
     const written = file === undefined ? '' : `\n\nwritten to ${file}`
     const warned = warning === undefined ? '' : `\n\nwarning: ${warning}`
     return { json: files, text: `${coverageTable(files)}${written}${warned}` }
@@ -271,15 +271,6 @@ function readReport(file: string): string {
     return readFileSync(file, 'utf8')
   } catch (error) {
     throw usage(`cannot read ${file}: ${readFailure(error)}`)
-  }
-}
-
-/** @throws {DevchainError} `INVALID_PARAMS` if the file cannot be written */
-function writeReport(file: string, text: string): void {
-  try {
-    writeFileSync(file, text)
-  } catch (error) {
-    throw usage(`cannot write ${file}: ${(error as Error).message}`)
   }
 }
 

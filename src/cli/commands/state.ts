@@ -6,7 +6,7 @@ import { concatBytes } from '../../core/hex.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import { snapshotsOf } from '../../node/ledger/snapshots.ts'
 import { encodeBlock } from '../../protocol/blocks/block.ts'
-import { complain, print, replaceFile } from '../output.ts'
+import { complain, print, replaceFile, writing } from '../output.ts'
 import type { CommandLine } from '../parse/commandline.ts'
 import { EXIT } from '../parse/subcommands.ts'
 import { aligned } from './columns.ts'
@@ -89,7 +89,7 @@ function exportTo(
       const known = chains.map(({ path }) => path).join(', ')
       throw invalid(`${folder} has no chain ${wanted}, only ${known}`)
     })
-    replaceFile(file, bytes)
+    writing(file, () => replaceFile(file, bytes))
     return `wrote ${file}: ${number(BigInt(bytes.length))} bytes\n`
   }
 }

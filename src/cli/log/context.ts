@@ -2,15 +2,15 @@
 import { oneLine } from '../../core/format.ts'
 import { type Address, bytesFromHex, type Hash, hexFromBytes, isBytes } from '../../core/hex.ts'
 import type { Described } from '../../project/naming/described.ts'
-import type { Names } from '../../project/naming/names.ts'
+import type { Project } from '../../project/project.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { World } from '../../state/world.ts'
 import type { CallEvent, ChainEvent, TransactionEvent } from './events.ts'
 import { askedBy } from './request.ts'
 
-/** A project's names, and the state to look them up in. */
+/** A project, and the state to look its names up in. */
 export interface LogContext {
-  readonly names: Names
+  readonly project: Project
   readonly world: World
   /** The state before the transaction, if it was the only one. */
   readonly before?: World | undefined
@@ -57,14 +57,18 @@ export function describeCall(
   const asked = context && askedBy(call)
   if (asked === undefined || !isBytes(asked.input || '0x')) return undefined
   const input = bytesFromHex(asked.input || '0x')
-  const { names, world, before } = context!
+  const {
+    project: { names },
+    world,
+    before,
+  } = context!
   if (asked.to === null) return names.creation(world, input, null)
   const [to, from] = [addressIn(asked.to), addressIn(asked.from)]
   return to && names.call(world, { from, to, input }, before)
 }
 
 export function describeTransaction(
-  { names, world, before }: LogContext,
+  { project: { names }, world, before }: LogContext,
   { executed, from, to, created }: TransactionEvent,
 ): Described | undefined {
   if (executed === undefined) return undefined
@@ -91,11 +95,11 @@ export function describeError(
   data: string,
 ): Described | undefined {
   if (context === undefined || !isBytes(data)) return undefined
-  return context.names.error(context.world, addressIn(to) ?? null, bytesFromHex(data))
+  return context.project.names.error(context.world, addressIn(to) ?? null, bytesFromHex(data))
 }
 
 export function describeEvents(
-  { names, world }: LogContext,
+  { project: { names }, world }: LogContext,
   { executed, to, created }: TransactionEvent,
 ): { readonly described: readonly Described[]; readonly others: number } {
   const logs = executed?.receipt.logs ?? []
@@ -112,7 +116,7 @@ const EXPLAINED = 10
 export function withNames(entry: LogRecord): Promise<LogRecord> | undefined {
   const { call, events, context } = entry
   const isRun = events.length > 0 || (call !== undefined && askedBy(call) !== undefined)
-  const reading = isRun ? context?.names.runs.catchUp() : undefined
+  const reading = isRun ? context?.project.artifacts.catchUp() : undefined
   if (reading === undefined) return withStacks(entry)
   return reading.then(() => withStacks(entry) ?? entry)
 }
@@ -129,7 +133,7 @@ function withStacks(entry: LogRecord): Promise<LogRecord> | undefined {
   const rerun = isTraced ? call?.rerun : undefined
   if (failed.length + traced.length === 0) {
     return (
-      rerun && context.names.runs.traceRun(rerun).then((callTrace) => ({ ...entry, callTrace }))
+      rerun && context.project.traceRun(rerun).then(({ lines }) => ({ ...entry, callTrace: lines }))
     )
   }
   return explained(entry, context, failed.slice(0, EXPLAINED), traced.slice(0, EXPLAINED))
@@ -137,16 +141,20 @@ function withStacks(entry: LogRecord): Promise<LogRecord> | undefined {
 
 async function explained(
   entry: LogRecord,
-  { names }: LogContext,
+  { project }: LogContext,
   failed: readonly TransactionEvent[],
   traced: readonly TransactionEvent[],
 ): Promise<LogRecord> {
   const { call } = entry
   const known = call?.error?.solidityStack
   const stacks = await linesOf(failed, async (hash) =>
-    known !== undefined && call?.failure?.hash === hash ? known : await names.runs.explain(hash),
+    known !== undefined && call?.failure?.hash === hash ? known : await project.explainMined(hash),
   )
-  return { ...entry, stacks, traces: await linesOf(traced, names.runs.trace) }
+  return {
+    ...entry,
+    stacks,
+    traces: await linesOf(traced, async (hash) => (await project.trace(hash)).lines),
+  }
 }
 
 /** Lines by transaction hash; empty if a transaction cannot run again. */

@@ -14,7 +14,7 @@ import { clockShift } from '../../node/ledger/clock.ts'
 import { describeMining } from '../../node/ledger/miningmode.ts'
 import type { PeerEvent } from '../../node/peers.ts'
 import { arrivedAfter, nextNonce, pooledByHash } from '../../node/pool/pool.ts'
-import type { ArtifactsEvent } from '../../project/events.ts'
+import type { ArtifactsEvent, ProjectHint } from '../../project/events.ts'
 import { sumOfBlockGas } from '../../protocol/blocks/receipt.ts'
 import { NEW_ACCOUNT_STATE_GAS } from '../../protocol/stategas.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
@@ -28,23 +28,21 @@ export interface CallEvent extends ObservedCall {
 }
 
 /** Before refunds; undefined before amsterdam. */
-type GasPart = bigint | undefined
+interface GasParts {
+  readonly executionGasUsed?: bigint | undefined
+  readonly stateGasUsed?: bigint | undefined
+}
 
 /** A mined transaction. Amounts in wei. */
-export interface TransactionEvent {
+export interface TransactionEvent
+  extends Pick<Transaction, 'hash' | 'from' | 'to' | 'value' | 'gasLimit'>,
+    GasParts {
   readonly event: 'transaction'
-  readonly hash: Hash
-  readonly from: Address
-  readonly to: Address | null
   /** The contract it created, or would have created. */
   readonly created: Address | null
   /** Hex, truncated if long; empty for a creation. */
   readonly input: string
-  readonly value: bigint
   readonly gasUsed: bigint
-  readonly gasLimit: bigint
-  readonly executionGasUsed?: GasPart
-  readonly stateGasUsed?: GasPart
   /** The count; undefined for types without blobs. */
   readonly blobs?: number | undefined
   readonly fee: bigint
@@ -62,20 +60,12 @@ export interface TransactionEvent {
 }
 
 /** A block, or a bulk-mined run of empty ones: `first` to `number`. */
-export interface BlockEvent {
+export interface BlockEvent extends Omit<ImportedEvent, 'event' | 'peer'>, GasParts {
   readonly event: 'block'
-  readonly first: bigint
-  readonly number: bigint
-  readonly hash: Hash
-  readonly transactions: number
   readonly gasUsed: bigint
   readonly gasLimit: bigint
-  readonly executionGasUsed?: GasPart
-  readonly stateGasUsed?: GasPart
   /** Wei per gas; undefined before london. */
   readonly baseFee: bigint | undefined
-  /** Seconds since 1970. */
-  readonly timestamp: bigint
 }
 
 export interface SnapshotEvent {
@@ -130,11 +120,8 @@ export interface WaitingEvent {
 }
 
 /** A transaction left the pool because it became invalid. */
-export interface DroppedEvent {
+export interface DroppedEvent extends Pick<Transaction, 'hash' | 'from' | 'nonce'> {
   readonly event: 'dropped'
-  readonly hash: Hash
-  readonly from: Address
-  readonly nonce: bigint
   readonly reason: string
 }
 
@@ -164,10 +151,8 @@ export interface NoticeEvent {
   readonly text: string
 }
 
-export interface HintEvent {
+export interface HintEvent extends Omit<ProjectHint, 'event'> {
   readonly event: 'hint'
-  readonly hint: string
-  readonly flag: string
 }
 
 /** A bug; the caller got "internal error". */
@@ -459,12 +444,16 @@ function leftovers({
 /** Events for a peer's blocks: replaced blocks are mentioned, their transactions not one by one. */
 function importEvents(change: StateChange, peer: string): ChainEvent[] {
   const imported = importedEvent(change)
-  const isGenesis = imported?.number === 0n
-  const back = { ...backEvent(change, { event: 'reorganization', id: undefined }), peer }
-  const isBack = change.head.removed.length > 0 && !isGenesis
-  const lost: ChainEvent[] = isBack ? [{ ...back, ...leftovers(change) }] : []
+  const lost = imported?.number === 0n ? [] : lostEvents(change, { peer })
   const dropped = change.dropped.map(droppedEvent)
   return [...lost, ...dropped, ...(imported === undefined ? [] : [imported])]
+}
+
+/** The reorg of a change that removed blocks; empty for others. */
+function lostEvents(change: StateChange, by: Pick<BackEvent, 'peer'>): BackEvent[] {
+  if (change.head.removed.length === 0) return []
+  const back = backEvent(change, { event: 'reorganization', id: undefined })
+  return [{ ...back, ...by, ...leftovers(change) }]
 }
 
 /** All events of a change, the cause's headline first. */
@@ -472,14 +461,16 @@ export function changeEvents(change: StateChange, cause: ChangeCause | undefined
   if (change.peer !== undefined) return importEvents(change, change.peer)
   const way = wayBack(cause)
   if (way !== undefined) return [backEvent(change, way), ...blockEvents(change.head.added)]
-  const { removed, added } = change.head
-  const lost: ChainEvent[] =
-    removed.length > 0
-      ? [{ ...backEvent(change, { event: 'reorganization', id: undefined }), ...leftovers(change) }]
-      : []
+  const lost = lostEvents(change, {})
   const settings = settingEvents(change, cause).filter(
     ({ event }) => lost.length === 0 || event !== 'clock',
   )
   const dropped = change.dropped.map(droppedEvent)
-  return [...lost, ...snapshotEvents(change), ...settings, ...dropped, ...blockEvents(added)]
+  return [
+    ...lost,
+    ...snapshotEvents(change),
+    ...settings,
+    ...dropped,
+    ...blockEvents(change.head.added),
+  ]
 }

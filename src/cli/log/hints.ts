@@ -6,7 +6,7 @@ import { usualGas } from '../../node/mining/limits.ts'
 import type { AllSettings } from '../../options/derived.ts'
 import type { ProjectHint } from '../../project/events.ts'
 import type { Json } from '../../rpc/schema.ts'
-import type { CallEvent, ChainEvent, HintEvent } from './events.ts'
+import type { CallEvent, ChainEvent, HintEvent, TransactionEvent } from './events.ts'
 import { askedBy } from './request.ts'
 
 /** The specified error code of failed executions; `--compat` may change it. */
@@ -97,8 +97,6 @@ function chainIdOfAnswer({ method, result }: CallEvent): bigint | undefined {
   return typeof chainId === 'string' ? BigInt(chainId) : undefined
 }
 
-type Starved = Extract<ChainEvent, { readonly event: 'transaction' }>
-
-function isStarved(event: ChainEvent): event is Starved {
+function isStarved(event: ChainEvent): event is TransactionEvent {
   return event.event === 'transaction' && /out of gas/.test(event.failure?.reason ?? '')
 }

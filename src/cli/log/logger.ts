@@ -7,7 +7,7 @@ import type { StateChange } from '../../node/ledger/change.ts'
 import type { PeerEvent } from '../../node/peers.ts'
 import type { AllSettings } from '../../options/derived.ts'
 import type { ProjectEvent } from '../../project/events.ts'
-import type { Names } from '../../project/naming/names.ts'
+import type { Project } from '../../project/project.ts'
 import { changesChain } from '../../rpc/method.ts'
 import type { World } from '../../state/world.ts'
 import { type LogContext, type LogRecord, withNames } from './context.ts'
@@ -81,7 +81,6 @@ export class Logger {
   readonly #screen: Screen
   readonly #settings: LogSettings | undefined
   readonly #shared: Shared
-  readonly #folding: Folding
   /** The chain's name; undefined for the default chain. */
   readonly #chain: string | undefined
   readonly #named = new Set<Logger>()
@@ -93,10 +92,9 @@ export class Logger {
   readonly #hints: Hints | undefined
   readonly #isShown: (method: string) => boolean
   readonly #beganMs = performance.now()
-  readonly #totals: LogTotals
   #held: StateChange[] = []
   #claimTimer: NodeJS.Timeout | undefined
-  #names: Names | undefined
+  #project: Project | undefined
   /** Entries written after replies, because looking up names takes time. */
   #queue: LogTask[] = []
   #queueTimer: NodeJS.Timeout | undefined
@@ -125,20 +123,18 @@ export class Logger {
       hinted: shared?.hinted ?? new Set(),
       totals: shared?.totals ?? new LogTotals(),
     }
-    this.#folding = this.#shared.folding
-    this.#totals = this.#shared.totals
     this.#hints = settings && new Hints(settings, this.#shared.hinted)
     this.#isShown = shownMethods(settings)
   }
 
   get totals(): LogTotals {
-    return this.#totals
+    return this.#shared.totals
   }
 
   /** Writes lines that the log of another thread made. */
   foreign(text: string): void {
     this.#runQueue()
-    this.#folding.end()
+    this.#shared.folding.end()
     this.#writer.write(text)
   }
 
@@ -174,15 +170,15 @@ export class Logger {
     this.#hints?.watch(chain)
   }
 
-  use(names: Names): void {
-    this.#names = names
+  use(project: Project): void {
+    this.#project = project
   }
 
   call(call: CallEvent): void {
     if (this.#isMuted || this.#isLeftOut(call)) return
     const changes = this.#claim(call)
-    const id = this.#totals.add('calls')
-    if (call.error !== undefined) this.#totals.add('failedCalls')
+    const id = this.#shared.totals.add('calls')
+    if (call.error !== undefined) this.#shared.totals.add('failedCalls')
     const context = this.#context(changes.at(-1))
     this.#later((isNow) => {
       const last = changes.length - 1
@@ -257,19 +253,19 @@ export class Logger {
     for (const log of this.#named) log.finish()
     this.#writeHeld()
     this.#runAll()
-    this.#folding.end()
+    this.#shared.folding.end()
   }
 
   /** Writes queued entries and the totals. */
   end(): void {
     this.finish()
     const durationMs = Math.round(performance.now() - this.#beganMs)
-    this.#line({ event: 'end', ...this.#totals.all, durationMs })
+    this.#line({ event: 'end', ...this.#shared.totals.all, durationMs })
   }
 
   #line(event: LineEvent): void {
     this.#runQueue()
-    this.#folding.end()
+    this.#shared.folding.end()
     this.#writeLine({ ...event, chain: this.#chain })
   }
 
@@ -279,7 +275,7 @@ export class Logger {
 
   /** With names, after the reply; else at once. */
   #later(task: LogTask): void {
-    if (this.#names === undefined && this.#queue.length === 0) {
+    if (this.#project === undefined && this.#queue.length === 0) {
       void task(true)
       return
     }
@@ -336,16 +332,16 @@ export class Logger {
 
   /** Names are looked up in the state after the change, or in the current one. */
   #context(change: StateChange | undefined): LogContext | undefined {
-    const names = this.#names
-    if (names === undefined) return undefined
-    const world = change === undefined ? names.world : headOf(change.after.tree).world
-    return { names, world, before: change && worldBefore(change), traces: this.#settings?.trace }
+    const project = this.#project
+    if (project === undefined) return undefined
+    const world = change === undefined ? project.names.world : headOf(change.after.tree).world
+    return { project, world, before: change && worldBefore(change), traces: this.#settings?.trace }
   }
 
   #hint(hints: readonly HintEvent[]): void {
     if (hints.length === 0) return
     // below the entry that caused it, which is not redrawn any more
-    this.#folding.end()
+    this.#shared.folding.end()
     for (const hint of hints) {
       this.#writeLine({ ...hint, chain: this.#chain })
     }
@@ -390,14 +386,14 @@ export class Logger {
 
   #write(entry: LogRecord): void {
     if (entry.events.length > 0) this.#count(entry.events)
-    this.#folding.add(entry)
+    this.#shared.folding.add(entry)
     if (this.#chain === undefined) return
     this.#recent.push(entry)
     if (this.#recent.length > RECENT) this.#recent.shift()
   }
 
   #count(events: readonly ChainEvent[]): void {
-    const totals = this.#totals
+    const { totals } = this.#shared
     for (const event of events) {
       if (event.event === 'block') totals.add('blocks', Number(event.number - event.first) + 1)
       if (event.event !== 'transaction') continue

@@ -1,6 +1,7 @@
 // Short texts of a call's outcome and of changes, for the end of a log line.
 
 import { bytes, ether, fee, number, oneLine, plural, short, signed } from '../../core/format.ts'
+import { isObject, type UnknownMembers } from '../../core/objects.ts'
 import { describeMining } from '../../node/ledger/miningmode.ts'
 import type { Json, Meaning } from '../../rpc/schema.ts'
 import type {
@@ -13,8 +14,6 @@ import type {
 } from './events.ts'
 import { errorText } from './names.ts'
 import { importedLine } from './peers.ts'
-
-type JsonObject = { readonly [key: string]: Json | undefined }
 
 /** Characters of a reason; it may end with what to do. */
 const REASON = 500
@@ -68,7 +67,7 @@ function runsOutcome(runs: readonly Json[], noun: string): string {
 }
 
 /** Recognizes blocks, receipts, transactions and others by their unique fields. */
-function objectOutcome(value: JsonObject): string {
+function objectOutcome(value: UnknownMembers): string {
   if ('gasLimit' in value && 'parentHash' in value) return blockOutcome(value)
   if ('cumulativeGasUsed' in value) return receiptOutcome(value)
   if ('nonce' in value && 'input' in value) {
@@ -93,11 +92,7 @@ function objectOutcome(value: JsonObject): string {
   return plural(Object.keys(value).length, 'field')
 }
 
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function blockOutcome(block: JsonObject): string {
+function blockOutcome(block: UnknownMembers): string {
   const count = Array.isArray(block.transactions) ? block.transactions.length : 0
   const name =
     typeof block.hash === 'string'
@@ -106,14 +101,14 @@ function blockOutcome(block: JsonObject): string {
   return `${name}, ${plural(count, 'transaction')}`
 }
 
-function receiptOutcome(receipt: JsonObject): string {
+function receiptOutcome(receipt: UnknownMembers): string {
   const verdict = receipt.status === '0x0' ? 'failed' : 'success'
   const state = quantity(receipt.stateGasUsed ?? '0x0')
   const ofState = state === '0' ? '' : `, state ${state}`
   return `${verdict}, block ${quantity(receipt.blockNumber)}, gas ${quantity(receipt.gasUsed)}${ofState}`
 }
 
-function quantity(value: Json | undefined): string {
+function quantity(value: unknown): string {
   return typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value) ? number(BigInt(value)) : '?'
 }
 

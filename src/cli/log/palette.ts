@@ -1,24 +1,16 @@
 // Terminal colors: chalk's, or none.
 
+const STYLES = ['bold', 'dim', 'red', 'green', 'yellow', 'cyan'] as const
+
+type Style = (typeof STYLES)[number]
+
 /** Without colors, every member returns the text unchanged. */
-export interface Palette {
-  readonly bold: (text: string) => string
-  readonly dim: (text: string) => string
-  readonly red: (text: string) => string
-  readonly green: (text: string) => string
-  readonly yellow: (text: string) => string
-  readonly cyan: (text: string) => string
-}
+export type Palette = Readonly<Record<Style, (text: string) => string>>
 
-const plain = (text: string): string => text
+export const PLAIN: Palette = paletteOf(() => (text) => text)
 
-export const PLAIN: Palette = {
-  bold: plain,
-  dim: plain,
-  red: plain,
-  green: plain,
-  yellow: plain,
-  cyan: plain,
+function paletteOf(write: (style: Style) => (text: string) => string): Palette {
+  return Object.fromEntries(STYLES.map((style) => [style, write(style)])) as Palette
 }
 
 /**
@@ -42,12 +34,5 @@ export async function loadPalette(hasColor: boolean): Promise<Palette> {
   if (!hasColor) return PLAIN
   const { Chalk } = await import('chalk')
   const chalk = new Chalk({ level: 1 })
-  return {
-    bold: (text) => chalk.bold(text),
-    dim: (text) => chalk.dim(text),
-    red: (text) => chalk.red(text),
-    green: (text) => chalk.green(text),
-    yellow: (text) => chalk.yellow(text),
-    cyan: (text) => chalk.cyan(text),
-  }
+  return paletteOf((style) => chalk[style])
 }

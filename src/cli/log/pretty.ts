@@ -332,7 +332,7 @@ function targetOf(look: Look, event: TransactionEvent): string {
 }
 
 function nameFor({ context, address }: Look, account: Address): string {
-  const label = context?.names.label(account)
+  const label = context?.project.names.label(account)
   return label === undefined ? address(account) : `${label} ${address(account)}`
 }
 

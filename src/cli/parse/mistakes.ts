@@ -37,47 +37,34 @@ function unknownOption(command: Command, text: string): string {
 }
 
 /** Flags of other nodes whose names are too different to be suggested. */
-const FOREIGN: ReadonlyMap<string, string> = new Map([
-  ['-f', '--fork URL'],
-  ['--fork-url', '--fork URL'],
-  ['--rpc-url', '--fork URL'],
-  ['--fork.url', '--fork URL'],
-  ['--fork.network', '--fork URL'],
-  ['--fork-block-number', '--fork URL@BLOCK'],
-  ['--fork.blockNumber', '--fork URL@BLOCK'],
-  ['--fork.headers', '--fork-header'],
-  ['--fork.jwt', '--fork-header'],
-  ['--fork.userAgent', '--fork-header'],
-  ['--fork.preLatestConfirmations', '--fork URL@-N'],
-  ['--fork.deleteCache', 'devchain fork-cache --clear'],
-  ['--fork.disableCache', '--no-fork-cache'],
-  ['--no-storage-caching', '--no-fork-cache'],
-  ['--fork-retry-backoff', '--fork-retries'],
-  ['--retries', '--fork-retries'],
-  ['--timeout', '--fork-timeout'],
-  ['--fork-transaction-hash', '--fork-transaction'],
-  ['--fork.origin', '--fork-header'],
-  ['--fork.username', '--fork https://USER:PASSWORD@HOST'],
-  ['--fork.password', '--fork https://USER:PASSWORD@HOST'],
-  ['--database.dbPath', '--state DIR'],
-  ['--db', '--state DIR'],
-])
-
-const LIMITS = 'devchain learns the rate limits of a forked network and logs waits'
-const NETWORKS = 'devchain detects the network by its chain id and blocks'
+const FOREIGN = byFlag({
+  '--fork URL': '-f --fork-url --rpc-url --fork.url --fork.network',
+  '--fork URL@BLOCK': '--fork-block-number --fork.blockNumber',
+  '--fork URL@-N': '--fork.preLatestConfirmations',
+  '--fork https://USER:PASSWORD@HOST': '--fork.username --fork.password',
+  '--fork-header': '--fork.headers --fork.jwt --fork.userAgent --fork.origin',
+  '--no-fork-cache': '--fork.disableCache --no-storage-caching',
+  'devchain fork-cache --clear': '--fork.deleteCache',
+  '--fork-retries': '--fork-retry-backoff --retries',
+  '--fork-timeout': '--timeout',
+  '--fork-transaction': '--fork-transaction-hash',
+  '--state DIR': '--database.dbPath --db',
+})
 
 /** Flags of other nodes without a counterpart here, and why. */
-const NEEDLESS: ReadonlyMap<string, string> = new Map([
-  ['--compute-units-per-second', LIMITS],
-  ['--no-rate-limit', LIMITS],
-  ['--no-rpc-rate-limit', LIMITS],
-  ['--fork.requestsPerSecond', LIMITS],
-  ['--network', NETWORKS],
-  ['-n', NETWORKS],
-  ['--optimism', NETWORKS],
-  ['--celo', NETWORKS],
-  ['--chain-type', NETWORKS],
-])
+const NEEDLESS = byFlag({
+  'devchain learns the rate limits of a forked network and logs waits':
+    '--compute-units-per-second --no-rate-limit --no-rpc-rate-limit --fork.requestsPerSecond',
+  'devchain detects the network by its chain id and blocks':
+    '--network -n --optimism --celo --chain-type',
+})
+
+function byFlag(flags: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
+  const pairs = Object.entries(flags).flatMap(([ours, theirs]) =>
+    theirs.split(' ').map((each) => [each, ours] as const),
+  )
+  return new Map(pairs)
+}
 
 /** @param declared the option as declared: `--port <PORT>` */
 function missingValue(declared: string): string {

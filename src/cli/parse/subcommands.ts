@@ -26,6 +26,11 @@ export type SubcommandName =
   | 'state'
   | 'completions'
 
+/** Commands that load chain code. */
+export const HEAVY = ['exec', 'gas-diff', 'export', 'fork-merge', 'state', 'completions'] as const
+
+export type HeavyName = (typeof HEAVY)[number]
+
 export const EXIT = { ok: 0, refused: 1, usage: 2, noChain: 3, noStart: 125 } as const
 
 export interface SubcommandFlag {
@@ -59,23 +64,26 @@ export interface Subcommand {
   readonly startsChain?: boolean
 }
 
-const URL_FLAG: SubcommandFlag = {
-  name: '--url',
-  placeholder: 'URL',
-  sentence: 'URL or port of the chain (DEVCHAIN_URL, else port 8545)',
+function flag(
+  name: SubcommandFlag['name'],
+  sentence: string,
+  placeholder?: string,
+): SubcommandFlag {
+  return { name, sentence, ...(placeholder !== undefined && { placeholder }) }
 }
 
-const CHAIN_FLAG: SubcommandFlag = {
-  name: '--chain',
-  placeholder: 'NAME',
-  sentence: 'Name or number of the chain (the default chain)',
-}
+const URL_FLAG = flag('--url', 'URL or port of the chain (DEVCHAIN_URL, else port 8545)', 'URL')
 
-const REMOTE: readonly SubcommandFlag[] = [
-  URL_FLAG,
-  CHAIN_FLAG,
-  { name: '--json', sentence: 'Print JSON, for scripts; errors too' },
-]
+const CHAIN_FLAG = flag('--chain', 'Name or number of the chain (the default chain)', 'NAME')
+
+const CHAINS_FLAG = flag(
+  '--chains',
+  'Give each worker of a test runner its own chain in DEVCHAIN_URL and ETH_RPC_URL',
+)
+
+const JSON_FLAG = flag('--json', 'Print JSON, for scripts; errors too')
+
+const REMOTE: readonly SubcommandFlag[] = [URL_FLAG, CHAIN_FLAG, JSON_FLAG]
 
 const EXITS: Subcommand['exits'] = [
   ['0', 'done'],
@@ -127,10 +135,7 @@ const exec: Subcommand = {
       repeatable: true,
       sentence: 'When to print the log on standard error (failure), and its format (pretty)',
     },
-    {
-      name: '--chains',
-      sentence: 'Give each worker of a test runner its own chain in DEVCHAIN_URL and ETH_RPC_URL',
-    },
+    CHAINS_FLAG,
   ],
   exits: [
     ['any', 'exit code of the command; after a signal, 128 plus its number'],
@@ -152,18 +157,11 @@ const gasDiff: Subcommand = {
   arguments: [repeated('command', 'Command with its arguments, such as npm test', 'commands')],
   sentence: 'Run a command under two hardforks, and print the gas of each function in both',
   flags: [
-    { name: '--from', placeholder: 'HARDFORK', sentence: 'Hardfork of the first run (bpo2)' },
-    { name: '--to', placeholder: 'HARDFORK', sentence: 'Hardfork of the second run (amsterdam)' },
-    {
-      name: '--threshold',
-      placeholder: 'PERCENT',
-      sentence: 'Fail if an average rises by more, or if other tests fail',
-    },
-    {
-      name: '--chains',
-      sentence: 'Give each worker of a test runner its own chain in DEVCHAIN_URL and ETH_RPC_URL',
-    },
-    { name: '--json', sentence: 'Print JSON, for scripts; errors too' },
+    flag('--from', 'Hardfork of the first run (bpo2)', 'HARDFORK'),
+    flag('--to', 'Hardfork of the second run (amsterdam)', 'HARDFORK'),
+    flag('--threshold', 'Fail if an average rises by more, or if other tests fail', 'PERCENT'),
+    CHAINS_FLAG,
+    JSON_FLAG,
   ],
   exits: [
     ['0', 'done, also if tests changed'],
@@ -190,11 +188,7 @@ export const SUBCOMMANDS: readonly Subcommand[] = [
       name: 'wait',
       sentence: 'Wait until the chain responds',
     },
-    {
-      name: '--timeout',
-      placeholder: 'SECONDS',
-      sentence: 'Timeout, such as 5, 500ms or 2m (60)',
-    },
+    flag('--timeout', 'Timeout, such as 5, 500ms or 2m (60)', 'SECONDS'),
   ),
   remote({
     name: 'rpc',
@@ -223,12 +217,8 @@ an older snapshot drops unnamed ones, as with evm_snapshot.`,
   }),
   remote(
     { name: 'snapshots', sentence: 'List the snapshots, oldest first' },
-    {
-      name: '--drop',
-      placeholder: 'SNAPSHOT',
-      sentence: 'Drop a snapshot by its name or id',
-    },
-    { name: '--names', sentence: 'Print only names (or ids), one per line' },
+    flag('--drop', 'Drop a snapshot by its name or id', 'SNAPSHOT'),
+    flag('--names', 'Print only names (or ids), one per line'),
   ),
   remote(
     {
@@ -241,7 +231,7 @@ an older snapshot drops unnamed ones, as with evm_snapshot.`,
       ],
       sentence: 'Reset to genesis or to the forked block; drops snapshots and the pool',
     },
-    { name: '--fork', sentence: 'Fork the same network again, at another block' },
+    flag('--fork', 'Fork the same network again, at another block'),
   ),
   remote({
     name: 'save',
@@ -283,21 +273,21 @@ an older snapshot drops unnamed ones, as with evm_snapshot.`,
   devchain chain new l2 --options '{"chainId": 10, "blockTime": 2}'
   devchain mine --chain alice`,
     },
-    {
-      name: '--from',
-      placeholder: 'NAME',
-      sentence: 'Chain or named snapshot to begin with (what the default chain began with)',
-    },
-    {
-      name: '--block',
-      placeholder: 'BLOCK',
-      sentence: 'Block of --from after which it begins: a number or a hash (the newest)',
-    },
-    {
-      name: '--options',
-      placeholder: 'JSON',
-      sentence: 'Options of its own, named as in createDevchain; it then has its own genesis',
-    },
+    flag(
+      '--from',
+      'Chain or named snapshot to begin with (what the default chain began with)',
+      'NAME',
+    ),
+    flag(
+      '--block',
+      'Block of --from after which it begins: a number or a hash (the newest)',
+      'BLOCK',
+    ),
+    flag(
+      '--options',
+      'Options of its own, named as in createDevchain; it then has its own genesis',
+      'JSON',
+    ),
   ),
   remote({
     name: 'peers',
@@ -314,11 +304,7 @@ an older snapshot drops unnamed ones, as with evm_snapshot.`,
       ],
       sentence: 'Show which peers are disconnected; disconnect (on) or reconnect (off) them',
     },
-    {
-      name: '--peer',
-      placeholder: 'PEER',
-      sentence: 'Only this peer, by its URL, name or id',
-    },
+    flag('--peer', 'Only this peer, by its URL, name or id', 'PEER'),
   ),
   remote({
     name: 'trace',
@@ -332,16 +318,8 @@ an older snapshot drops unnamed ones, as with evm_snapshot.`,
       notes: `  devchain gas-report --json > before.json
   devchain gas-report --compare before.json --threshold 5     exits with 1 if an average rose by over 5 %`,
     },
-    {
-      name: '--compare',
-      placeholder: 'FILE',
-      sentence: 'Print changes since an earlier report of --json',
-    },
-    {
-      name: '--threshold',
-      placeholder: 'PERCENT',
-      sentence: 'Allowed increase of an average (0)',
-    },
+    flag('--compare', 'Print changes since an earlier report of --json', 'FILE'),
+    flag('--threshold', 'Allowed increase of an average (0)', 'PERCENT'),
   ),
   remote({
     name: 'coverage',
@@ -360,9 +338,9 @@ an older snapshot drops unnamed ones, as with evm_snapshot.`,
     arguments: [],
     sentence: 'Show the folder and size of the fork cache',
     flags: [
-      { name: '--size', sentence: 'Print only the number of bytes' },
-      { name: '--clear', sentence: 'Delete the cache' },
-      { name: '--json', sentence: 'Print JSON, for scripts; errors too' },
+      flag('--size', 'Print only the number of bytes'),
+      flag('--clear', 'Delete the cache'),
+      JSON_FLAG,
     ],
     exits: [
       ['0', 'done'],
@@ -397,10 +375,7 @@ an older snapshot drops unnamed ones, as with evm_snapshot.`,
       optional('file', 'With export: the file to write', 'files'),
     ],
     sentence: 'List, check, compact or export the chains on disk (--state)',
-    flags: [
-      CHAIN_FLAG,
-      { name: '--blocks', sentence: 'With export: write the blocks as RLP, for --import' },
-    ],
+    flags: [CHAIN_FLAG, flag('--blocks', 'With export: write the blocks as RLP, for --import')],
     notes: `  devchain state export ./chain deployed.pack
   devchain state export ./chain chain.rlp --blocks --chain alice`,
     exits: [

@@ -15,7 +15,7 @@ import type { Chain } from '../../node/chain/chain.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import type { TransactionPlace } from '../../node/ledger/blocktree.ts'
 import { knownPlace } from '../../node/ledger/leftblocks.ts'
-import type { Names } from '../../project/naming/names.ts'
+import type { Project } from '../../project/project.ts'
 import { type JsonText, JsonWriter } from '../../rpc/jsontext.ts'
 import type { MethodContext } from '../common/context.ts'
 import type { FramePlace } from '../wire/traces/encodeframes.ts'
@@ -27,8 +27,7 @@ export interface TraceWork {
   readonly writer: JsonWriter
   readonly budget: TraceBudget
   readonly cancellation: Cancellation
-  /** Of the user's project; undefined without one. */
-  readonly names: Names | undefined
+  readonly project: Project | undefined
 }
 
 export function newTraceWork({
@@ -37,8 +36,7 @@ export function newTraceWork({
   project,
 }: Pick<MethodContext, 'options' | 'caller' | 'project'>): TraceWork {
   const budget = new TraceBudget(options.traceLimit)
-  const names = project.project?.names
-  return { writer: new JsonWriter(), budget, cancellation: caller, names }
+  return { writer: new JsonWriter(), budget, cancellation: caller, project: project.project }
 }
 
 interface LimitedRecording extends Omit<TraceRecording, 'tracer'> {
@@ -50,12 +48,12 @@ interface LimitedRecording extends Omit<TraceRecording, 'tracer'> {
  * the request is cancelled.
  */
 function begin(
-  { writer, budget, cancellation, names }: TraceWork,
+  { writer, budget, cancellation, project }: TraceWork,
   recorder: Recorder,
   target: TracedTarget,
   place: Stage['place'],
 ): LimitedRecording {
-  const recording = recorder({ writer, budget, target, place, names })
+  const recording = recorder({ writer, budget, target, place, project })
   const onPause = async (): Promise<void> => {
     throwIfCancelled(cancellation)
     await writer.settle()

@@ -12,7 +12,7 @@ import type { TraceBudget, TracedRun, TracedTarget } from '../../node/calls/repl
 import { rerunOf } from '../../node/chain/failedrun.ts'
 import type { ExecutedTransaction } from '../../node/ledger/blockrecord.ts'
 import { outermostFrame } from '../../node/ledger/outermostframe.ts'
-import type { Names } from '../../project/naming/names.ts'
+import type { Project } from '../../project/project.ts'
 import type { JsonWriter } from '../../rpc/jsontext.ts'
 import { boolean } from '../../rpc/primitives.ts'
 import { invalid, type Notes } from '../../rpc/schema.ts'
@@ -35,8 +35,7 @@ export interface Stage {
   readonly target: TracedTarget
   /** Undefined for a message outside any block. */
   readonly place: FramePlace | undefined
-  /** Of the user's project; undefined without one. */
-  readonly names: Names | undefined
+  readonly project: Project | undefined
 }
 
 /** A run that is being recorded. */
@@ -92,7 +91,7 @@ const callConfig = members('callTracer config', {
 function callTracer(config: unknown, path: string, notes?: Notes): Recorder {
   const { onlyTopCall, withLog, names: wantsNames } = callConfig.decode(config, path, notes)
   let explained = 0
-  const recorder: Recorder = ({ writer, budget, place, names }) => {
+  const recorder: Recorder = ({ writer, budget, place, project }) => {
     const { tracer, top } = recordCalls({
       onlyTop: onlyTopCall,
       withLogs: withLog,
@@ -103,12 +102,13 @@ function callTracer(config: unknown, path: string, notes?: Notes): Recorder {
       tracer,
       write: async (run) => {
         const whole = wholeFrame(top(), run)
-        if (wantsNames !== true || names === undefined) return writeCallTree(writer, whole)
+        if (wantsNames !== true || project === undefined) return writeCallTree(writer, whole)
         const { failure, world } = run.outcome
         if (failure !== undefined) explained += 1
         const isExplained = failure !== undefined && explained <= EXPLAINED
-        const solidityStack = isExplained ? await stackOf(names, run) : undefined
-        const nameOf = (frame: CallFrame): string | undefined => names.frame(world, frame)?.text
+        const solidityStack = isExplained ? await stackOf(project, run) : undefined
+        const nameOf = (frame: CallFrame): string | undefined =>
+          project.names.frame(world, frame)?.text
         return writeCallTree(writer, whole, { nameOf, solidityStack })
       },
     }
@@ -129,13 +129,13 @@ const EXPLAINED = 10
 
 /** A failed run's reason and Solidity stack; undefined also if it takes too long. */
 async function stackOf(
-  names: Names,
+  project: Project,
   { outcome, transaction }: TracedRun,
 ): Promise<readonly string[] | undefined> {
   const rerun = rerunOf(outcome)
   try {
-    if (transaction !== undefined) return await names.runs.explain(transaction.hash)
-    return rerun && (await names.runs.explainRun(rerun, outcome.failure?.reason ?? ''))
+    if (transaction !== undefined) return await project.explainMined(transaction.hash)
+    return rerun && (await project.explain(rerun, outcome.failure?.reason ?? ''))?.lines
   } catch (error) {
     if (error instanceof DevchainError) return undefined
     throw error

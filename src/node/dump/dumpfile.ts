@@ -4,7 +4,7 @@ import { rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { DevchainError, readFailure } from '../../core/errors.ts'
+import { DevchainError, readFailure, writeFailure } from '../../core/errors.ts'
 import type { Chain } from '../chain/chain.ts'
 import { beginningWith, type ChainState } from '../ledger/chainstate.ts'
 import { type DumpKind, loadState } from './load.ts'
@@ -98,9 +98,7 @@ export class DumpFile {
     } catch (error) {
       await rm(beside, { force: true }).catch(() => undefined)
       if ((error as NodeJS.ErrnoException).code === undefined) throw error
-      // without the call and its paths, one of them the temporary file
-      const [reason] = (error as Error).message.split(', ')
-      const message = `cannot write the dump ${target}: ${reason}`
+      const message = `cannot write the dump ${target}: ${writeFailure(error)}`
       throw new DevchainError('LIMIT_EXCEEDED', message)
     }
   }

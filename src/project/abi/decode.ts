@@ -1,5 +1,6 @@
 // Decodes arguments, results and events by their ABI. Importing this file loads the decoding library.
 import { type AbiParameters, decode, encode } from 'ox/AbiParameters'
+import { attempt } from '../../core/errors.ts'
 import { hexFromBytes } from '../../core/hex.ts'
 import { memoizeByIdentity } from '../../core/lrucache.ts'
 import { isObject, type JsonObject } from '../reading/formats.ts'
@@ -82,12 +83,9 @@ const WORD = 32
 
 /** True if no word has bits outside its type. */
 function areClean(parameters: readonly Parameter[], words: Uint8Array): boolean {
-  try {
-    const types = bareOf(parameters)
-    return encode(types, decode(types, words) as never) === hexFromBytes(words)
-  } catch {
-    return false
-  }
+  const types = bareOf(parameters)
+  const again = attempt(() => encode(types, decode(types, words) as never))
+  return again === hexFromBytes(words)
 }
 
 export function decodeOutputs(item: AbiItem, data: Uint8Array): readonly Argument[] | undefined {
@@ -121,12 +119,10 @@ function decodeAs(
 ): readonly Argument[] | undefined {
   if (parameters.length === 0) return []
   if (data.length > LONGEST) return undefined
-  try {
+  return attempt(() => {
     const values: readonly unknown[] = decode(bareOf(parameters), data, { checksumAddress: false })
     return parameters.map((parameter, i) => argument(parameter, values[i]))
-  } catch {
-    return undefined
-  }
+  })
 }
 
 const bareOf = memoizeByIdentity(

@@ -12,10 +12,10 @@ const MOST_UNKNOWN = 2_000
 const MOST_UNKNOWN_BYTES = 64_000_000
 const MOST_CODES = 4_000
 
-export interface RanCode {
-  /** One of the equal codes. */
-  readonly code: Uint8Array
-  readonly isCreation: boolean
+type Code = Pick<ReachedCode, 'code' | 'isCreation'>
+
+/** With one of the equal codes. */
+export interface RanCode extends Code {
   readonly counts: ReachCounts
 }
 
@@ -84,10 +84,6 @@ export class Collector {
     return [...new Set(found)]
   }
 
-  close(): void {
-    clearImmediate(this.#timer)
-  }
-
   #addAll(): void {
     clearImmediate(this.#timer)
     this.#timer = undefined
@@ -111,14 +107,14 @@ export class Collector {
     for (const { counts, ...ran } of unknown) this.#addCounts(ran, counts)
   }
 
-  #addCounts(given: Pick<RanCode, 'code' | 'isCreation'>, { starts, marks }: ReachCounts): void {
+  #addCounts(given: Code, { starts, marks }: ReachCounts): void {
     const ran = this.#ranOf(given)
     if (ran === undefined) return
     const flat = [...marks].flatMap(([pc, { count, ends }]) => [pc, count, ends])
     addReached(ran.counts, { isCreation: false, starts, marks: Uint32Array.from(flat) })
   }
 
-  #ranOf(reached: Pick<ReachedCode, 'code' | 'isCreation'>): RanCode | undefined {
+  #ranOf(reached: Code): RanCode | undefined {
     const match = matchOf(this.#catalogue, reached)
     const ran = match === undefined ? this.#unknownOf(reached) : this.#knownOf(match, reached)
     if (ran === undefined && this.#warning === undefined) {
@@ -130,13 +126,13 @@ export class Collector {
     return ran
   }
 
-  #knownOf(match: CodeMatch, { isCreation }: Pick<ReachedCode, 'isCreation'>): RanCode | undefined {
+  #knownOf(match: CodeMatch, { isCreation }: Pick<Code, 'isCreation'>): RanCode | undefined {
     const key = keyOf(match, isCreation)
     if (this.#ran.size >= MOST_CODES && !this.#ran.has(key)) return undefined
     return kept(this.#ran, key, { code: match.code, isCreation })
   }
 
-  #unknownOf(reached: Pick<ReachedCode, 'code' | 'isCreation'>): RanCode | undefined {
+  #unknownOf(reached: Code): RanCode | undefined {
     const { code, isCreation } = reached
     const key = `${isCreation} ${hashOf(code)}`
     if (!this.#unknown.has(key)) {
@@ -152,10 +148,7 @@ export class Collector {
 type CodeMatch = Match & { readonly code: Uint8Array }
 
 /** Undefined for a guess. */
-export function matchOf(
-  catalogue: Catalogue,
-  { code, isCreation }: Pick<ReachedCode, 'code' | 'isCreation'>,
-): CodeMatch | undefined {
+export function matchOf(catalogue: Catalogue, { code, isCreation }: Code): CodeMatch | undefined {
   if (!isCreation) {
     const match = catalogue.runtime(code)
     return match?.isSame ? { ...match, code } : undefined
@@ -170,11 +163,7 @@ function keyOf({ contract, code }: CodeMatch, isCreation: boolean): string {
   return `${isCreation} ${contract.source}:${contract.name} ${shape?.exact} ${code.length}`
 }
 
-function kept(
-  all: Map<string, RanCode>,
-  key: string,
-  { code, isCreation }: Pick<RanCode, 'code' | 'isCreation'>,
-): RanCode {
+function kept(all: Map<string, RanCode>, key: string, { code, isCreation }: Code): RanCode {
   const known = all.get(key)
   if (known !== undefined) return known
   // a copy, because the value may be a view of a much larger buffer

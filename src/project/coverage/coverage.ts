@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { attempt } from '../../core/errors.ts'
 import { listed } from '../../core/format.ts'
 import type { ReachedCode } from '../../evm/executor.ts'
 import type { CommandWatch } from '../../node/chain/execution.ts'
@@ -57,10 +58,6 @@ export class Coverage {
         if (all.length > 0) this.take(all)
       },
     }
-  }
-
-  close(): void {
-    this.#collector.close()
   }
 
   /** What ran here. */
@@ -166,11 +163,7 @@ export class Coverage {
       const sources = (await this.#detailsOf(contract))?.sources() ?? []
       return sources.find((each) => each.path === name)
     }
-    try {
-      return sourceOf(name, readFileSync(file, 'utf8'))
-    } catch {
-      return undefined
-    }
+    return attempt(() => sourceOf(name, readFileSync(file, 'utf8')))
   }
 
   /** The path relative to the project; undefined for sources outside it. */

@@ -43,20 +43,12 @@ interface KnownToken {
   readonly asked: number
 }
 
-/** Which of several contracts with the same code an account is; valid until code or artifacts change. */
-interface KnownTwin {
-  readonly code: Uint8Array
-  readonly version: number
-  readonly match: Match
-}
-
 const MOST_ASKED = 8
 
 export class Identities {
   readonly #chain: Chain
   readonly #catalogue: Catalogue
   readonly #tokens = new LruCache<Address, KnownToken>(REMEMBERED)
-  readonly #twins = new LruCache<Address, KnownTwin>(REMEMBERED)
 
   constructor(chain: Chain, catalogue: Catalogue) {
     this.#chain = chain
@@ -77,13 +69,7 @@ export class Identities {
   /** If several contracts have the same code, the account's creation may decide. */
   matchOf(address: Address, code: Uint8Array): Match | undefined {
     const match = this.#catalogue.runtime(code)
-    if (match?.isSame !== true || !match.isGuess) return match
-    const { version } = this.#catalogue
-    const known = this.#twins.get(address)
-    if (known?.code === code && known.version === version) return known.match
-    const made = { code, version, match: this.#created(address, code) ?? match }
-    this.#twins.set(address, made)
-    return made.match
+    return match?.isSame === true && match.isGuess ? (this.#created(address, code) ?? match) : match
   }
 
   #created(address: Address, code: Uint8Array): Match | undefined {

@@ -6,14 +6,12 @@ import {
   addressFromBytes,
   bytesFromHex,
   concatBytes,
-  type Hash,
   hexFromBytes,
 } from '../../core/hex.ts'
 import { memoize } from '../../core/lrucache.ts'
 import { isErrorData, revertText } from '../../evm/reasons.ts'
 import type { CallFrame } from '../../evm/tracers/calls.ts'
 import type { Chain } from '../../node/chain/chain.ts'
-import type { Rerun } from '../../node/chain/failedrun.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { Log } from '../../protocol/blocks/receipt.ts'
 import { codeAt, type World } from '../../state/world.ts'
@@ -72,30 +70,17 @@ const DEEPEST = 3
 
 const SALT_LENGTH = 32
 
-interface RunAnalysis {
-  /** Resolves when newly written artifacts are read, or after a timeout; undefined if there are none. */
-  readonly catchUp: () => Promise<unknown> | undefined
-  /** The Solidity stack of a failed transaction; undefined if unknown. */
-  readonly explain: (hash: Hash) => Promise<readonly string[] | undefined>
-  /** The same for another run. @param usual the reason if there is no better one */
-  readonly explainRun: (rerun: Rerun, usual: string) => Promise<readonly string[] | undefined>
-  readonly trace: (hash: Hash) => Promise<readonly string[]>
-  readonly traceRun: (rerun: Rerun) => Promise<readonly string[]>
-}
-
 export class Names {
   readonly #chain: Chain
   readonly #catalogue: Catalogue
   readonly #labels: Labels
   readonly identities: Identities
-  readonly runs: RunAnalysis
   #memory: Memory | undefined
 
-  constructor(chain: Chain, catalogue: Catalogue, labels: Labels, runs: RunAnalysis) {
+  constructor(chain: Chain, catalogue: Catalogue, labels: Labels) {
     this.#chain = chain
     this.#catalogue = catalogue
     this.#labels = labels
-    this.runs = runs
     this.identities = new Identities(chain, catalogue)
   }
 
@@ -357,9 +342,16 @@ export class Names {
   }
 
   #style(world: World, at: Address | undefined, item: AbiItem | undefined): ValueStyle {
-    const hasAmounts = at !== undefined && AMOUNTS.has(item?.name ?? '')
-    const token = hasAmounts ? this.identities.token(world, at) : undefined
-    return { nameOf: (address) => this.argumentName(world, address), token, isWhole: false }
+    return this.style(world, AMOUNTS.has(item?.name ?? '') ? at : undefined)
+  }
+
+  /** @param token the account whose amounts are written */
+  style(world: World, token: Address | undefined): ValueStyle {
+    return {
+      nameOf: (address) => this.argumentName(world, address),
+      token: token && this.identities.token(world, token),
+      isWhole: false,
+    }
   }
 }
 

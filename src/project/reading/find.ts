@@ -32,12 +32,8 @@ export async function artifactFolders(folder: string): Promise<readonly string[]
 }
 
 async function foundryFolder(folder: string): Promise<string | undefined> {
-  try {
-    const toml = await readFile(path.join(folder, 'foundry.toml'), 'utf8')
-    return /^\s*out\s*=\s*["']([^"']+)["']/m.exec(toml)?.[1]
-  } catch {
-    return undefined
-  }
+  const toml = await readFile(path.join(folder, 'foundry.toml'), 'utf8').catch(() => '')
+  return /^\s*out\s*=\s*["']([^"']+)["']/m.exec(toml)?.[1]
 }
 
 export async function artifactsBelow(folder: string): Promise<ArtifactFiles> {
@@ -62,12 +58,8 @@ export async function artifactsBelow(folder: string): Promise<ArtifactFiles> {
 }
 
 async function entriesOf(folder: string): Promise<readonly Dirent[]> {
-  try {
-    return await readdir(folder, { withFileTypes: true })
-  } catch {
-    // removed since, perhaps by a compiler
-    return []
-  }
+  // it may be removed since, perhaps by a compiler
+  return await readdir(folder, { withFileTypes: true }).catch(() => [])
 }
 
 function isArtifact(name: string, folder: string): boolean {

@@ -55,17 +55,10 @@ export async function projectAbove(
 }
 
 export async function isFolder(name: string): Promise<boolean> {
-  try {
-    return (await stat(name)).isDirectory()
-  } catch {
-    return false
-  }
+  const found = await stat(name).catch(() => undefined)
+  return found?.isDirectory() === true
 }
 
 async function namesIn(folder: string): Promise<readonly string[]> {
-  try {
-    return await readdir(folder)
-  } catch {
-    return []
-  }
+  return await readdir(folder).catch(() => [])
 }

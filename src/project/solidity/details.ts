@@ -1,6 +1,7 @@
 // Source maps and sources of a contract, read on demand from its artifact and related files.
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
+import { attempt } from '../../core/errors.ts'
 import { LruCache } from '../../core/lrucache.ts'
 import type { Catalogue, Contract } from '../code/catalogue.ts'
 import {
@@ -77,24 +78,16 @@ export class DetailReader {
     this.#known = noDetails()
   }
 
-  /** As `of`, without reading; undefined also if reading is needed. */
-  atHand(contract: Contract): Details | undefined {
-    const known = this.#known.get(contract)
-    return known === 'none' ? undefined : known
-  }
-
   /** Undefined without a source map, or if a related file is gone. */
   of(contract: Contract): Details | undefined {
     const known = this.#known.get(contract)
     if (known !== undefined) return known === 'none' ? undefined : known
-    let details: Details | undefined
-    try {
+    // gone or incomplete: names without lines
+    const details = attempt(() => {
       // a file rewritten since the contract was read belongs to other code
       const found = isCurrent(contract) ? this.#read(contract) : undefined
-      if (isCurrent(contract)) details = found
-    } catch {
-      // gone or incomplete: names without lines
-    }
+      return isCurrent(contract) ? found : undefined
+    })
     this.#known.set(contract, details ?? 'none')
     return details
   }
@@ -102,12 +95,8 @@ export class DetailReader {
   /** Undefined if the artifact does not list them. */
   compiledFrom({ file, format }: Contract): readonly string[] | undefined {
     if (format !== 'foundry') return undefined
-    try {
-      const { hashes } = foundryArtifact(file)
-      return hashes && [...hashes.keys()]
-    } catch {
-      return undefined
-    }
+    const hashes = attempt(() => foundryArtifact(file).hashes)
+    return hashes && [...hashes.keys()]
   }
 
   /** Build information that may have a contract's details, in the order to try. */
@@ -130,7 +119,7 @@ export class DetailReader {
     const { maps, isOptimized, hashes } = artifact
     const builds = this.#foundryBuilds
       .of(contract.file)
-      .flatMap((files) => this.#buildIn(files) ?? [])
+      .flatMap((files) => attempt(() => this.#builds.of(files)) ?? [])
     const paths = pathsFor(contract, artifact, builds)
     return details(maps, {
       isOptimized,
@@ -142,14 +131,6 @@ export class DetailReader {
       isMadeUp: (id) =>
         id !== contract.sourceId && (paths === undefined ? hashes?.size === 1 : !paths.has(id)),
     })
-  }
-
-  #buildIn(files: BuildFiles): Build | undefined {
-    try {
-      return this.#builds.of(files)
-    } catch {
-      return undefined
-    }
   }
 
   /** Each artifact has only its own source. */

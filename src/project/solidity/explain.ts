@@ -6,7 +6,7 @@ import type { SourceCause, SourceExplanation } from '../../evm/reasons.ts'
 import type { Rerun } from '../../node/chain/failedrun.ts'
 import type { World } from '../../state/world.ts'
 import { jsonArguments } from '../abi/values.ts'
-import type { Catalogue, Match } from '../code/catalogue.ts'
+import type { Catalogue, Contract, Match } from '../code/catalogue.ts'
 import type { Names } from '../naming/names.ts'
 import type { DetailReader, Details } from './details.ts'
 import {
@@ -32,13 +32,6 @@ export interface Explainer {
   readonly catalogue: Catalogue
   readonly details: DetailReader
   readonly now: () => number
-  readonly prediction: Prediction
-}
-
-/** What the last failure predicts for the next: the same contracts mostly fail again. */
-export interface Prediction {
-  /** True if its contracts were cached: then the first run records them, and no second is needed. */
-  isAtHand: boolean
 }
 
 interface Run {
@@ -52,8 +45,7 @@ export async function explain(
   rerun: Rerun,
   usual: string,
 ): Promise<SourceExplanation | undefined> {
-  const { prediction } = explainer
-  const first = await runOf(explainer, rerun, prediction.isAtHand)
+  const first = await runOf(explainer, rerun)
   if (first === undefined) return undefined
   const matches = first.chain.map((frame) => matchOf(explainer, frame))
   const known = matches.flatMap((match) =>
@@ -61,12 +53,9 @@ export async function explain(
   )
   await explainer.details.prepare(known)
   const contracts = first.chain.map((frame, i) => contractOf(explainer, frame, matches[i]))
-  prediction.isAtHand = contracts.some((each) => each?.map !== undefined)
   // a run without the user's contracts is not repeated
-  if (!prediction.isAtHand) return undefined
-  const isFollowed = ({ trail }: RunFrame, i: number): boolean =>
-    trail !== undefined && trail.map === contracts[i]?.map
-  const run = first.chain.every(isFollowed) ? first : await runOf(explainer, rerun, true)
+  if (!contracts.some((each) => each?.map !== undefined)) return undefined
+  const run = await runOf(explainer, rerun, mapOfOne(explainer, known))
   if (run === undefined) return undefined
   const frames = run.chain.flatMap((frame, i) => {
     const trail = frame.trail && trailOf(frame.trail)
@@ -79,23 +68,20 @@ export async function explain(
   return { lines: [reason, ...shortened(stack).map(entryText)], cause }
 }
 
-async function runOf(
-  explainer: Explainer,
-  rerun: Rerun,
-  isFollowed: boolean,
-): Promise<Run | undefined> {
-  const { tracer, top } = recordFrames(isFollowed ? mapAtHand(explainer) : undefined)
+async function runOf(explainer: Explainer, rerun: Rerun, map?: MapOf): Promise<Run | undefined> {
+  const { tracer, top } = recordFrames(map)
   const world = await rerun({ ...tracer, onPause: impatience(explainer.now) })
   const outermost = top()
   if (outermost?.failure === undefined) return undefined
   return { chain: failureChain(outermost), world }
 }
 
-function mapAtHand(explainer: Explainer): MapOf {
+/** Maps of some contracts, whose files have been read. */
+function mapOfOne(explainer: Explainer, contracts: readonly Contract[]): MapOf {
   return (frame) => {
-    const match = matchOf(explainer, frame)
-    if (match === undefined || match.isGuess) return undefined
-    return mapOf(frame, explainer.details.atHand(match.contract))
+    const contract = matchOf(explainer, frame)?.contract
+    const isOne = contract !== undefined && contracts.includes(contract)
+    return isOne ? mapOf(frame, explainer.details.of(contract)) : undefined
   }
 }
 

@@ -1,5 +1,6 @@
 // A contract's compilation: metadata, sources and codes from its artifact or build information.
 import path from 'node:path'
+import { attempt } from '../../core/errors.ts'
 import { LruCache } from '../../core/lrucache.ts'
 import type { Artifacts } from '../artifacts.ts'
 import type { Contract } from '../code/catalogue.ts'
@@ -46,13 +47,9 @@ export class CompiledReader {
   of(contract: Contract): Compiled | undefined {
     const known = this.#known.get(contract)
     if (known !== undefined) return known
-    try {
-      const compiled = compiledFrom(contract, this.#outputOf(contract))
-      if (compiled?.missing.length === 0) this.#known.set(contract, compiled)
-      return compiled
-    } catch {
-      return undefined
-    }
+    const compiled = attempt(() => compiledFrom(contract, this.#outputOf(contract)))
+    if (compiled?.missing.length === 0) this.#known.set(contract, compiled)
+    return compiled
   }
 
   #outputOf(contract: Contract): Output {

@@ -1,5 +1,5 @@
 // Parses Sourcify requests into one form: standard JSON, metadata with sources, files.
-import { printValue } from '../../core/errors.ts'
+import { attempt, printValue } from '../../core/errors.ts'
 import { entriesOf, isObject, type JsonObject, member, text } from '../reading/formats.ts'
 import { metadataIn, targetOf } from './compiled.ts'
 import type { Submission } from './submission.ts'
@@ -33,12 +33,8 @@ export function readJson(contentType: string, body: Uint8Array): JsonObject {
   if (!/json/i.test(contentType)) {
     throw badRequest(`expected a body of application/json, got ${contentType || 'no type'}`)
   }
-  let value: unknown
-  try {
-    value = JSON.parse(Buffer.from(body).toString('utf8'))
-  } catch {
-    throw badRequest('expected a body of valid JSON')
-  }
+  const value = attempt((): unknown => JSON.parse(Buffer.from(body).toString('utf8')))
+  if (value === undefined) throw badRequest('expected a body of valid JSON')
   if (!isObject(value)) throw badRequest(`expected a JSON object, got ${printValue(value)}`)
   return value
 }
@@ -78,7 +74,7 @@ export function readMetadata(body: JsonObject): Submission {
 export function readFiles({ files, chosenContract = 0 }: JsonObject): Submission {
   const texts = textsOf('files', objectMember('files', files))
   const metadata = [...texts].filter(
-    ([name, content]) => /\.json$/.test(name) && jsonOrNothing(content) !== undefined,
+    ([name, content]) => /\.json$/.test(name) && attempt(() => metadataIn(content)) !== undefined,
   )
   if (metadata.length === 0) throw badRequest('files: expected metadata.json among them')
   const chosen = metadata[Number(chosenContract)]
@@ -116,7 +112,7 @@ function unusedName(files: JsonObject, name: string): string {
 }
 
 function withMetadata(sources: ReadonlyMap<string, string>, metadata: unknown): Submission {
-  const value = typeof metadata === 'string' ? jsonOrNothing(metadata) : metadataIn(metadata)
+  const value = attempt(() => metadataIn(metadata))
   if (value === undefined) {
     throw badRequest(`metadata: expected that of the compiler, got ${printValue(metadata)}`)
   }
@@ -127,14 +123,6 @@ function withMetadata(sources: ReadonlyMap<string, string>, metadata: unknown): 
     compilerVersion: text(member(value.compiler, 'version')),
     settings,
     metadata: { text: typeof metadata === 'string' ? metadata : JSON.stringify(value), value },
-  }
-}
-
-function jsonOrNothing(content: string): JsonObject | undefined {
-  try {
-    return metadataIn(content)
-  } catch {
-    return undefined
   }
 }
 

@@ -1,6 +1,6 @@
 // The site below /sourcify: a repository of verified contracts, and both versions of Sourcify's server API.
 import { checksumAddress } from '../../core/crypto/crypto.ts'
-import { printValue } from '../../core/errors.ts'
+import { attempt, printValue } from '../../core/errors.ts'
 import { type Address, parseAddress } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
 import type { Chain } from '../../node/chain/chain.ts'
@@ -74,7 +74,8 @@ export class SourcifySite {
     rpc: RpcCaller,
   ): Promise<SiteReply> {
     const [path = '', search = ''] = target.split('?', 2)
-    const place = decoded(path.replace(BEGINNING, ''))
+    // undefined for invalid escapes
+    const place = attempt(() => decodeURIComponent(path.replace(BEGINNING, '')))
     if (target.length > LONGEST_TARGET || place === undefined) {
       return problem(400, 'invalid_parameter', `expected a path, got ${printValue(path)}`)
     }
@@ -183,24 +184,16 @@ export class SourcifySite {
   /** Version 1: checks several addresses. */
   async #check({ rpc, query }: Visit, isDetailed: boolean): Promise<SiteReply> {
     const names = listIn(query, 'addresses')
-    const chainIds = listIn(query, 'chainIds')
+    const chainId = String(this.#chainId)
+    const isHere = listIn(query, 'chainIds').includes(chainId)
     const answers: JsonObject[] = []
     for (const address of names) {
-      const checked: JsonObject[] = []
-      for (const chainId of chainIds) {
-        const found = await this.#find(rpc, chainId, addressIn(address))
-        if ('message' in found) continue
-        const status = statusOf(found)
-        if (isDetailed || status === 'perfect') checked.push({ chainId, status })
-      }
-      if (checked.length === 0) answers.push({ address, status: 'false' })
-      else if (isDetailed) answers.push({ address, chainIds: checked })
-      else
-        answers.push({
-          address,
-          status: 'perfect',
-          chainIds: checked.map((each) => each.chainId),
-        })
+      const found = await this.#repository.find(rpc, addressIn(address))
+      const status = isHere && !('message' in found) ? statusOf(found) : 'false'
+      if (status === 'false' || (status === 'partial' && !isDetailed)) {
+        answers.push({ address, status: 'false' })
+      } else if (isDetailed) answers.push({ address, chainIds: [{ chainId, status }] })
+      else answers.push({ address, status, chainIds: [chainId] })
     }
     return json(200, answers)
   }
@@ -338,15 +331,6 @@ function addressIn(text: string): Address {
 
 function jsonOf({ contentType, body }: Visit): JsonObject {
   return readJson(contentType, body)
-}
-
-/** Undefined for invalid escapes. */
-function decoded(path: string): string | undefined {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    return undefined
-  }
 }
 
 function json(status: number, value: unknown): SiteReply {

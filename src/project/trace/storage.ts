@@ -44,11 +44,15 @@ export interface NamedSlot {
 export type ReadSlot = (slot: bigint) => Omit<SlotChange, 'slot'> | undefined
 
 /** Proxy slots, which are in no layout (EIP-1967). */
-const PROXY_SLOTS: ReadonlyMap<bigint, string> = new Map([
-  [IMPLEMENTATION_SLOT, 'implementation'],
-  [ADMIN_SLOT, 'admin'],
-  [BEACON_SLOT, 'beacon'],
+const PROXY_SLOTS: ReadonlyMap<bigint, Variable> = new Map([
+  [IMPLEMENTATION_SLOT, addressNamed('implementation')],
+  [ADMIN_SLOT, addressNamed('admin')],
+  [BEACON_SLOT, addressNamed('beacon')],
 ])
+
+function addressNamed(name: string): Variable {
+  return { name, type: 'address', offset: 0, size: 20 }
+}
 
 /** Token variables that are amounts. */
 const AMOUNTS = /balance|allowance|supply/i
@@ -90,8 +94,7 @@ export function storageTexts(
     }
     const proxied = PROXY_SLOTS.get(slot)
     if (changed.length === 0 && proxied !== undefined) {
-      const variable = { name: proxied, type: 'address', offset: 0, size: 20 }
-      return [`${proxied} ${text(variable, before, style)} → ${text(variable, after, style)}`]
+      return [`${proxied.name} ${text(proxied, before, style)} → ${text(proxied, after, style)}`]
     }
     if (changed.length === 0) return [rawText({ slot, before, after })]
     return changed.map((each) => {
@@ -141,11 +144,9 @@ export function namedSlots(
     if (variables.has(slot) || found.length === MOST_NAMED) continue
     const word = read(slot)
     const proxied = PROXY_SLOTS.get(slot)
-    const variable = { name: proxied ?? '', type: 'address', offset: 0, size: 20 }
     const shown =
-      proxied === undefined ? `0x${word.toString(16)}` : text(variable, part(word, variable), style)
-    const type = proxied === undefined ? undefined : variable.type
-    found.push({ slot, name: proxied, type, text: shown, word })
+      proxied === undefined ? `0x${word.toString(16)}` : text(proxied, part(word, proxied), style)
+    found.push({ slot, name: proxied?.name, type: proxied?.type, text: shown, word })
   }
   return found
 }
@@ -229,7 +230,7 @@ function keyText(type: string, key: Uint8Array, style: ValueStyle): string | und
   const value = bigintFromBytes(key)
   if (/^t_(address|contract)/.test(type)) {
     if (value === 0n || value >> 160n !== 0n) return undefined
-    return text({ name: '', type: 'address', offset: 0, size: 20 }, value, style)
+    return text(addressNamed(''), value, style)
   }
   const bits = Number(/^t_uint(\d+)$/.exec(type)?.[1] ?? 0)
   if (bits > 0) return value >> BigInt(bits) === 0n ? value.toString() : undefined

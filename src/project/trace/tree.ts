@@ -20,7 +20,6 @@ import type { Rerun } from '../../node/chain/failedrun.ts'
 import { knownPlace } from '../../node/ledger/leftblocks.ts'
 import { MissingState } from '../../state/misses.ts'
 import { accountAt, slotValue, type World } from '../../state/world.ts'
-import type { ValueStyle } from '../abi/values.ts'
 import { selectorOf } from '../naming/callees.ts'
 import type { Described } from '../naming/described.ts'
 import type { Names } from '../naming/names.ts'
@@ -201,14 +200,12 @@ function storageOf(tracing: Tracing, traced: TracedTransaction): TraceStorage[] 
   const { names, layoutOf } = tracing
   const { top, touched, before, after } = traced
   const keys = keysIn(top)
-  const nameOf = (address: string): string | undefined => names.argumentName(after, address)
   return [...touched].flatMap(([address, slots]) => {
     const read = readerOf(before, after, address)
     const changes = changesOf(read, slots)
     if (changes.length === 0) return []
     const name = names.nameOf(after, address) ?? short(checksumAddress(address))
-    const token = names.identities.token(after, address)
-    const style: ValueStyle = { nameOf, token, isWhole: false }
+    const style = names.style(after, address)
     const texts = storageTexts(layoutOf(after, address), changes, keys, style, read)
     return [{ address, name, changes: texts }]
   })
