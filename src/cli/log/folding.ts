@@ -4,8 +4,8 @@ import { changesChain } from '../../rpc/method.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { BootEvent } from '../boot.ts'
 import type { LogRecord } from './context.ts'
-import type { ChainEvent, LineEvent } from './events.ts'
-import { joinedImports } from './peers.ts'
+import type { BlockEvent, ChainEvent, LineEvent } from './events.ts'
+import type { ImportedEvent } from './peers.ts'
 import { accountOf, askedBy } from './request.ts'
 
 /** Formats events as whole lines with line feeds. */
@@ -62,10 +62,8 @@ export class Folding {
   #runs: Run[] = []
   #newest: Run | undefined
   #waitMs = FIRST_WAIT_MS
-  /** When unwritten counts are due (performance.now); undefined if there are none. */
-  #dueMs: number | undefined
+  /** Runs while there are unwritten counts. */
   #timer: NodeJS.Timeout | undefined
-  #timerMs = 0
 
   constructor(renderer: Pick<Renderer, 'folds' | 'entry'>, writer: TextWriter, screen: Screen) {
     this.#renderer = renderer
@@ -117,6 +115,7 @@ export class Folding {
     const run = { entry, count: 1, written: 0, isMixed: false, rows: 0, atMs }
     this.#runs.push(run)
     this.#newest = run
+    if (this.#waitMs > FIRST_WAIT_MS) this.#stopTimer()
     this.#waitMs = FIRST_WAIT_MS
     if (this.#screen === undefined) this.#awaitMore()
     else this.#show()
@@ -146,26 +145,18 @@ export class Folding {
     }
   }
 
-  /** One timer serves all stretches, as most end before it fires. */
   #awaitMore(): void {
-    const now = performance.now()
-    const due = now + (this.#screen === undefined ? this.#waitMs : REDRAW_MS)
-    this.#dueMs = Math.min(this.#dueMs ?? due, due)
-    if (this.#timer !== undefined && this.#timerMs <= this.#dueMs) return
-    clearTimeout(this.#timer)
-    this.#timerMs = this.#dueMs
-    this.#timer = setTimeout(() => this.#wake(), this.#dueMs - now).unref()
+    const waitMs = this.#screen === undefined ? this.#waitMs : REDRAW_MS
+    this.#timer ??= setTimeout(() => this.#show(), waitMs).unref()
   }
 
-  #wake(): void {
+  #stopTimer(): void {
+    clearTimeout(this.#timer)
     this.#timer = undefined
-    if (this.#dueMs === undefined) return
-    if (performance.now() < this.#dueMs) this.#awaitMore()
-    else this.#show()
   }
 
   #show(): void {
-    this.#dueMs = undefined
+    this.#stopTimer()
     const first = this.#runs.findIndex(({ written, count }) => written < count)
     if (first < 0) return
     const runs = this.#runs.slice(first)
@@ -226,6 +217,14 @@ function isOfMethod(a: LogRecord, b: LogRecord): boolean {
   return a.call?.method === b.call?.method && a.chain === b.chain
 }
 
+function isBlocks(event: ChainEvent | undefined): event is BlockEvent | ImportedEvent {
+  return event?.event === 'imported' || event?.event === 'block'
+}
+
+function peerOf(event: BlockEvent | ImportedEvent): string | undefined {
+  return 'peer' in event ? event.peer : undefined
+}
+
 function isEmptyBlock(events: readonly ChainEvent[]): boolean {
   const [event] = events
   if (events.length !== 1 || event === undefined) return false
@@ -234,7 +233,9 @@ function isEmptyBlock(events: readonly ChainEvent[]): boolean {
 
 function isSame(a: LogRecord, b: LogRecord): boolean {
   if (a.chain !== b.chain) return false
-  if (a.call === undefined || b.call === undefined) return a.call === b.call && isRow(a, b)
+  if (a.call === undefined || b.call === undefined) {
+    return a.call === b.call && joinedBlocks(a, b) !== undefined
+  }
   return (
     isOfMethod(a, b) &&
     a.call.error?.message === b.call.error?.message &&
@@ -242,13 +243,15 @@ function isSame(a: LogRecord, b: LogRecord): boolean {
   )
 }
 
-/** True for consecutive blocks made here, or from one peer. */
-function isRow({ events: [former] }: LogRecord, { events: [latest] }: LogRecord): boolean {
-  if (former?.event === 'imported' && latest?.event === 'imported') {
-    return joinedImports(former, latest) !== undefined
-  }
-  if (former?.event !== 'block' || latest?.event !== 'block') return false
-  return latest.first === former.number + 1n
+/** The range of consecutive blocks made here, or from one peer; undefined for others. */
+function joinedBlocks(
+  { events: [former] }: LogRecord,
+  { events: [latest] }: LogRecord,
+): ChainEvent | undefined {
+  if (!isBlocks(former) || !isBlocks(latest) || peerOf(former) !== peerOf(latest)) return undefined
+  if (latest.first !== former.number + 1n) return undefined
+  const transactions = former.transactions + latest.transactions
+  return { ...latest, first: former.first, transactions }
 }
 
 /** JSON equality. Every call is compared with every line; differing calls mostly differ in a text of their first item. */
@@ -266,14 +269,8 @@ type JsonObject = { readonly [name: string]: Json | undefined }
 
 /** The newer of two entries; for empty blocks, the whole range. */
 function joined(run: LogRecord, next: LogRecord): LogRecord {
-  const [former] = run.events
-  const [latest] = next.events
-  if (former?.event === 'imported' && latest?.event === 'imported') {
-    const both = joinedImports(former, latest)
-    return both === undefined ? next : { ...next, events: [both] }
-  }
-  if (former?.event !== 'block' || latest?.event !== 'block') return next
-  return { ...next, events: [{ ...latest, first: former.first }] }
+  const both = joinedBlocks(run, next)
+  return both === undefined ? next : { ...next, events: [both] }
 }
 
 function rowsOf(text: string, columns: number): number {

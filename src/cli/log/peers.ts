@@ -29,16 +29,6 @@ export function importedEvent({ head, peer }: StateChange): ImportedEvent | unde
   return { event: 'imported', first, number, hash, transactions, timestamp, peer }
 }
 
-/** Merges consecutive events; undefined if they are not consecutive. */
-export function joinedImports(
-  former: ImportedEvent,
-  latest: ImportedEvent,
-): ImportedEvent | undefined {
-  if (former.peer !== latest.peer || former.number + 1n !== latest.first) return undefined
-  const transactions = former.transactions + latest.transactions
-  return { ...latest, first: former.first, transactions }
-}
-
 /** `imported blocks 1 to 64 from bob, 60 transactions: 0x1234…abcd, 2026-01-01 00:00:00` */
 export function importedLine(event: ImportedEvent): string {
   const { first, number: last, transactions, hash, timestamp } = event

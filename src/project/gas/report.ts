@@ -125,15 +125,15 @@ export class GasReport {
     this.#chain.execution.watchCommands(() => new InnerCallWatch(take))
   }
 
-  /** Counts by contract and function, under current names. */
   summary(): GasSummary {
-    return new GasTotals(this.#catalogue, this).summary()
+    return summaryOf(this.counted(), this.#catalogue)
   }
 
-  /** Adds its counts under current names. @returns the transactions without a name */
-  addTo(usages: Map<string, Usage>): number {
+  /** Counts by contract and function, under current names. */
+  counted(): CountedGas {
     this.#countAll()
     this.#settle()
+    const usages = new Map<string, Usage>()
     for (const usage of this.#usages.values()) addCounts(usageIn(usages, usage), usage)
     let unnamed = 0
     for (const called of this.#unsettled.values()) {
@@ -141,15 +141,8 @@ export class GasReport {
       if (rowKey !== undefined) addCounts(usageIn(usages, rowKey), called)
       else if (called.kind === 'transaction') unnamed += callsOf(called) + called.failed
     }
-    return unnamed
-  }
-
-  get totals(): RunTotals {
-    return this.#totals
-  }
-
-  get isCut(): boolean {
-    return this.#isCut
+    const all = [...usages.values()]
+    return { usages: all, totals: this.#totals, unnamed, isCut: this.#isCut }
   }
 
   close(): void {
@@ -315,16 +308,12 @@ export class GasReport {
 /** The gas of several chains, also of those that have ended. */
 export class GasTotals {
   readonly #catalogue: Catalogue
-  readonly #reports: Set<GasReport>
+  readonly #reports = new Set<GasReport>()
   /** Of chains that have ended. */
-  readonly #ended = new Map<string, Usage>()
-  #totals = NO_TOTALS
-  #unnamed = 0
-  #isCut = false
+  #ended: CountedGas | undefined
 
-  constructor(catalogue: Catalogue, ...reports: readonly GasReport[]) {
+  constructor(catalogue: Catalogue) {
     this.#catalogue = catalogue
-    this.#reports = new Set(reports)
   }
 
   join(report: GasReport): void {
@@ -334,42 +323,48 @@ export class GasTotals {
   /** Keeps what a chain has counted, under the names that are known now. */
   leave(report: GasReport): void {
     this.#reports.delete(report)
-    this.#unnamed += report.addTo(this.#ended)
-    this.#totals = sumOf(this.#totals, report.totals)
-    this.#isCut ||= report.isCut
+    this.#ended = merged([this.#ended, report.counted()])
   }
 
   counted(): CountedGas {
-    const usages = new Map<string, Usage>()
-    addAll(usages, this.#ended.values())
-    const reports = [...this.#reports]
-    const unnamed = reports.reduce((sum, report) => sum + report.addTo(usages), this.#unnamed)
-    const isCut = this.#isCut || reports.some((report) => report.isCut)
-    const totals = reports.reduce((sum, report) => sumOf(sum, report.totals), this.#totals)
-    return { usages: [...usages.values()], totals, unnamed, isCut }
+    return merged([this.#ended, ...[...this.#reports].map((report) => report.counted())])
   }
 
   /** @param others counted in other threads */
-  summary(others: readonly CountedGas[] = []): GasSummary {
-    const usages = new Map<string, Usage>()
-    const all = [this.counted(), ...others]
-    for (const each of all) addAll(usages, each.usages)
-    const sorted = [...usages.values()].sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
-    const rows = sorted.map(rowOf)
-    const logs = sorted.map((usage) => usage.logs)
-    const unnamed = all.reduce((sum, each) => sum + each.unnamed, 0)
-    const totals = all.reduce((sum, each) => sumOf(sum, each.totals), NO_TOTALS)
-    const isCut = all.some((each) => each.isCut)
-    return { rows, logs, totals, warning: isCut ? CUT : this.#warning(rows.length, unnamed) }
+  summary(others: readonly CountedGas[]): GasSummary {
+    return summaryOf(merged([this.counted(), ...others]), this.#catalogue)
   }
+}
 
-  #warning(rows: number, unnamed: number): string | undefined {
-    if (rows > 0 || unnamed === 0) return undefined
-    const ran = plural(unnamed, 'transaction')
-    return this.#catalogue.isEmpty
-      ? `the gas report is empty: ${ran} ran, but no artifacts were found (--artifacts names the folder of a project)`
-      : `the gas report is empty: ${ran} ran code without an artifact`
+function merged(counts: readonly (CountedGas | undefined)[]): CountedGas {
+  const all = counts.filter((each) => each !== undefined)
+  const usages = new Map<string, Usage>()
+  for (const usage of all.flatMap((each) => each.usages)) addCounts(usageIn(usages, usage), usage)
+  return {
+    usages: [...usages.values()],
+    totals: all.map(({ totals }) => totals).reduce(sumOf, NO_TOTALS),
+    unnamed: all.reduce((sum, { unnamed }) => sum + unnamed, 0),
+    isCut: all.some(({ isCut }) => isCut),
   }
+}
+
+function summaryOf(
+  { usages, totals, unnamed, isCut }: CountedGas,
+  catalogue: Catalogue,
+): GasSummary {
+  const sorted = [...usages].sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
+  const rows = sorted.map(rowOf)
+  const warning = isCut ? CUT : emptiness(rows.length, unnamed, catalogue)
+  return { rows, logs: sorted.map(({ logs }) => logs), totals, warning }
+}
+
+/** Why there are no rows; undefined if there are some, or nothing ran. */
+function emptiness(rows: number, unnamed: number, catalogue: Catalogue): string | undefined {
+  if (rows > 0 || unnamed === 0) return undefined
+  const ran = plural(unnamed, 'transaction')
+  return catalogue.isEmpty
+    ? `the gas report is empty: ${ran} ran, but no artifacts were found (--artifacts names the folder of a project)`
+    : `the gas report is empty: ${ran} ran code without an artifact`
 }
 
 const CUT = 'the gas report is incomplete: too many functions, or too much code without an artifact'
@@ -386,13 +381,7 @@ function creationIn({ to, input }: Pick<Called, 'to' | 'input'>): Uint8Array | u
 
 function usageIn(usages: Map<string, Usage>, rowKey: RowKey): Usage {
   const key = keyOf(rowKey)
-  const { contract, function: name, kind } = rowKey
-  const known = usages.get(key) ?? {
-    contract,
-    function: name,
-    kind,
-    ...noCounts(),
-  }
+  const known = usages.get(key) ?? { ...rowKey, ...noCounts() }
   usages.set(key, known)
   return known
 }
@@ -403,10 +392,6 @@ function keyOf({ kind, contract, function: name }: RowKey): string {
 
 function callsOf({ amounts }: Counts): number {
   return [...amounts.values()].reduce((sum, count) => sum + count, 0)
-}
-
-function addAll(usages: Map<string, Usage>, others: Iterable<Usage>): void {
-  for (const usage of others) addCounts(usageIn(usages, usage), usage)
 }
 
 function noCounts(): Counts {
