@@ -158,7 +158,7 @@ async function readText(what: string, path: string): Promise<string> {
   return new TextDecoder().decode(await readBytes(what, path))
 }
 
-async function readBytes(what: string, path: string): Promise<Uint8Array> {
+export async function readBytes(what: string, path: string): Promise<Uint8Array> {
   try {
     return new Uint8Array(await readFile(path))
   } catch (error) {

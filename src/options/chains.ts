@@ -4,7 +4,7 @@ import { choice, count, duration, orWord, packFile, text } from './values.ts'
 
 export class ChainsTable {
   readonly maxChains: Option<number> = {
-    type: count('NUMBER', 0, 100_000, 'a whole number from 0 to 100000'),
+    type: count('NUMBER', 0, 100_000),
     sentence: 'Maximum number of chains at paths such as /1, besides the default chain',
     default: 1_000,
   }
@@ -15,7 +15,7 @@ export class ChainsTable {
     unset: 'never',
   }
   readonly threads: Option<number | 'auto'> = {
-    type: orWord(count('NUMBER', 0, 64, 'a whole number from 0 to 64'), 'auto'),
+    type: orWord(count('NUMBER', 0, 64), 'auto'),
     sentence: 'Threads for chains at paths; auto: one for each processor',
     default: 0,
   }

@@ -20,7 +20,9 @@ type ValuesOf<Some> = { readonly [Key in keyof Some]: Value<Some[Key]> }
 export type ChainSettings = ValuesOf<MakingTable>
 
 /** Options read only to start a chain; the chain does not keep them. */
-type Beginning = 'compat' | 'genesis' | 'import' | 'predeploy'
+const BEGINNING = ['compat', 'genesis', 'import', 'predeploy'] as const
+
+type Beginning = (typeof BEGINNING)[number]
 
 export type ChainParameters = Omit<ChainSettings, Beginning | Remote> &
   Pick<DevchainSettings, 'filterTimeout'> & {
@@ -35,14 +37,14 @@ export const CHAIN_GROUPS: readonly string[] = [
   'Mining and time',
 ]
 
-const BEGINNING: readonly OptionKey[] = ['compat', 'genesis', 'import', 'predeploy']
+/** A chain keeps the option. */
+export function isKept(key: OptionKey): boolean {
+  return CHAIN_GROUPS.includes(groupOf(key)) && !BEGINNING.some((each) => each === key)
+}
 
 /** No paths or ports of the machine: chains on disk and packs have them. */
 const PARAMETERS: ReadonlySet<string> = new Set(
-  OPTION_KEYS.filter((key) => {
-    const isOwn = CHAIN_GROUPS.includes(groupOf(key)) && !BEGINNING.includes(key)
-    return isOwn || key === 'filterTimeout'
-  }),
+  OPTION_KEYS.filter((key) => isKept(key) || key === 'filterTimeout'),
 )
 
 type GivenParameters = Omit<ChainParameters, Remote> & Pick<ChainSettings, Remote>

@@ -183,7 +183,7 @@ export class ForkTable {
     default: 30_000,
   }
   readonly forkRetries: Option<number> = {
-    type: count('NUMBER', 0, 100, 'a whole number from 0 to 100'),
+    type: count('NUMBER', 0, 100),
     sentence: 'Number of retries of a failed request',
     default: 5,
   }

@@ -27,7 +27,7 @@ export class LinkTable {
     default: [],
   }
   readonly maxPeers: Option<number> = {
-    type: count('NUMBER', 1, 1_000, 'a whole number from 1 to 1000'),
+    type: count('NUMBER', 1, 1_000),
     sentence: 'Maximum number of peers',
     default: 25,
   }

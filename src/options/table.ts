@@ -105,7 +105,7 @@ class ChainTable {
 
 class AccountTable {
   readonly accounts: Option<number> = {
-    type: count('NUMBER', 0, 10_000, 'a whole number from 0 to 10000'),
+    type: count('NUMBER', 0, 10_000),
     sentence: 'Number of unlocked, funded accounts',
     default: 10,
   }
@@ -200,7 +200,7 @@ class MiningTable {
     fromGenesis: true,
   }
   readonly maxUncles: Option<number> = {
-    type: count('NUMBER', 0, 10, 'a whole number from 0 to 10'),
+    type: count('NUMBER', 0, 10),
     sentence: 'Maximum number of uncles in a block; mainnet allows 2',
     default: 2,
   }

@@ -85,7 +85,7 @@ export function integer(
   placeholder: string,
   min: bigint,
   max: bigint,
-  expected: string,
+  expected: string = `a whole number from ${min} to ${max}`,
 ): Type<bigint> {
   return {
     placeholder,
@@ -100,20 +100,10 @@ export function integer(
 }
 
 /** Bounded, because clients keep a chain id as a JavaScript number. */
-export const chainIdentity: Type<bigint> = integer(
-  'ID',
-  1n,
-  (1n << 53n) - 1n,
-  'a whole number from 1 to 9007199254740991',
-)
+export const chainIdentity: Type<bigint> = integer('ID', 1n, (1n << 53n) - 1n)
 
-export function count(
-  placeholder: string,
-  min: number,
-  max: number,
-  expected: string,
-): Type<number> {
-  const { read, print } = integer(placeholder, BigInt(min), BigInt(max), expected)
+export function count(placeholder: string, min: number, max: number, given?: string): Type<number> {
+  const { expected, read, print } = integer(placeholder, BigInt(min), BigInt(max), given)
   return {
     placeholder,
     expected,
@@ -292,7 +282,7 @@ function list<T>(
   placeholder: string,
   item: string,
   read: (text: string) => T | undefined,
-  print: (item: T) => string,
+  print: (item: T) => string = String,
 ): Type<readonly T[]> {
   return {
     placeholder,
@@ -337,14 +327,12 @@ export const predeploys: Type<readonly string[]> = list(
   'NAME|FILE',
   `${PREDEPLOY_NAMES.join(', ')}, or the path of a JSON file of accounts, such as ./accounts.json`,
   (text) => (isPredeployName(text) || /[./\\]/.test(text) ? text : undefined),
-  asIs,
 )
 
 export const names: Type<readonly string[]> = list(
   'NAMES',
   'module names such as personal,txpool',
   (name) => (/^[a-zA-Z][a-zA-Z0-9]*$/.test(name) ? name : undefined),
-  asIs,
 )
 
 /** Methods by name or pattern: `eth_call`, `eth_get*`. */
@@ -352,14 +340,12 @@ export const methodPatterns: Type<readonly string[]> = list(
   'METHODS',
   'methods such as eth_call or eth_get*',
   (pattern) => (/^[\w.*]+$/.test(pattern) ? pattern : undefined),
-  asIs,
 )
 
 export const hosts: Type<readonly string[]> = list(
   'NAME',
   'a host name such as devchain.local, or * for any',
   (name) => (/^([a-zA-Z0-9:[\]._-]+|\*)$/.test(name) ? name.toLowerCase() : undefined),
-  asIs,
 )
 
 export const origins: Type<readonly string[]> = list(
@@ -369,7 +355,6 @@ export const origins: Type<readonly string[]> = list(
     /^([a-z][a-z0-9+.-]*:\/\/[^\s/@?#*]+\/?|[a-z0-9[\].:_-]+|\*)$/i.test(origin)
       ? origin.toLowerCase().replace(/\/$/, '')
       : undefined,
-  asIs,
 )
 
 /** `ws://127.0.0.1:8546` or `wss`; also `http`, a host and port, or a port alone. */
@@ -377,7 +362,6 @@ export const peerUrls: Type<readonly string[]> = list(
   'URL',
   'the WebSocket URL of another devchain, such as ws://127.0.0.1:8546',
   readPeerUrl,
-  asIs,
 )
 
 /** Returns the URL with scheme and port; undefined for invalid text. */
@@ -399,7 +383,6 @@ export const linkHosts: Type<readonly string[]> = list(
   'an IP address, a block such as 10.0.0.0/8, or * for any',
   (address) =>
     /^([0-9a-f:.]+(\/\d{1,3})?|\*)$/i.test(address) ? address.toLowerCase() : undefined,
-  asIs,
 )
 
 export const aliases: Type<readonly Alias[]> = list(
@@ -427,18 +410,19 @@ export const address: Type<Address> = {
   print: (value) => (value === ZERO_ADDRESS ? 'the zero address' : value),
 }
 
-const codeSizeBytes: Type<number> = count(
-  'BYTES|off',
-  1,
-  2 ** 31,
-  'a whole number of bytes from 1 to 2147483648, or off',
+const sizeOrOff = orWord(
+  count('BYTES', 1, 2 ** 31, 'a whole number of bytes from 1 to 2147483648'),
+  'off',
 )
 
 /** `off`: no limit. */
 const ANY_SIZE = Number.MAX_SAFE_INTEGER
 
 export const codeSize: Type<number> = {
-  ...codeSizeBytes,
-  read: (value) => (textOf(value).toLowerCase() === 'off' ? ANY_SIZE : codeSizeBytes.read(value)),
-  print: (value) => (value === ANY_SIZE ? 'off' : codeSizeBytes.print(value)),
+  ...sizeOrOff,
+  read: (value) => {
+    const size = sizeOrOff.read(value)
+    return size === 'off' ? ANY_SIZE : size
+  },
+  print: (value) => sizeOrOff.print(value === ANY_SIZE ? 'off' : value),
 }

@@ -1,30 +1,27 @@
 // What the default chain begins with: a genesis or a fork, a chain on disk (--state), a pack (--from).
 import { createHash } from 'node:crypto'
 import { createReadStream, statSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { DevchainError, readFailure } from '../../core/errors.ts'
 import { profileOf } from '../../methods/compat/profiles.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import type { ForkBase, Upstream } from '../../node/ledger/upstream.ts'
 import {
-  CHAIN_GROUPS,
   type DevchainSettings,
   flagOf,
+  isKept,
   type OptionKey,
   optionOf,
 } from '../../options/derived.ts'
-import { groupOf, OPTIONS } from '../../options/table.ts'
+import { OPTIONS } from '../../options/table.ts'
 import type { PackedFork } from '../../store/packfile.ts'
 import { openPackedFork } from '../forking.ts'
+import { readBytes } from '../startfiles.ts'
 import { type About, type ChainPlace, FIRST, type Keeping, type OnNotice } from './keeping.ts'
 import type { SharedFork } from './keptforks.ts'
 
 /** Of a hash with its `0x`. */
 const HASH_DIGITS = 66
-
-/** Options that only say how a new chain begins. */
-const BEGINNING: readonly OptionKey[] = ['genesis', 'compat', 'import', 'predeploy', 'timestamp']
 
 /** `--state FILE` has anvil's meaning: the dump is loaded if there is one, and written at the end. */
 export function withDumpFile(settings: DevchainSettings): DevchainSettings {
@@ -91,13 +88,14 @@ async function openPack(
   const name = typeof from === 'string' ? from : 'from'
   const where = { chain: `the chain in ${name}`, instead: 'leave the option out' }
   const { readPack } = await import('../../store/packfile.ts')
+  const bytes = typeof from === 'string' ? await readBytes('pack', from) : from
   let fork: SharedFork | undefined
   const openFork = async (packed: PackedFork | undefined): Promise<ForkBase | undefined> => {
     requireNetwork(settings, packed, where)
     fork = packed && (await openPackedFork(settings, packed, keeping?.forks, onNotice))
     return fork?.fork.base
   }
-  const { state, compat } = await readPack(await bytesOf(from), name, openFork)
+  const { state, compat } = await readPack(bytes, name, openFork)
   try {
     if (settings.compat !== undefined) requireCompat(settings, compat, where)
     requireSame(settings, state, where)
@@ -125,15 +123,6 @@ function requireNetwork(
 function placeOfFork(name: string): string {
   const [chainId, hash] = name.split('/')
   return `chain ${chainId} at block ${hash}`
-}
-
-async function bytesOf(from: string | Uint8Array): Promise<Uint8Array> {
-  if (typeof from !== 'string') return from
-  try {
-    return await readFile(from)
-  } catch (error) {
-    throw new DevchainError('INVALID_PARAMS', `cannot read the pack ${from}: ${readFailure(error)}`)
-  }
 }
 
 /** The options of a chain that began before. */
@@ -252,9 +241,9 @@ function isNumber(block: string, number: bigint): boolean {
   return block.length < HASH_DIGITS && BigInt(block) === number
 }
 
-/** A chain that began before has it. */
+/** A chain that began before has it; a time only says when a new one begins. */
 function isOwn(key: OptionKey): boolean {
-  return CHAIN_GROUPS.includes(groupOf(key)) && !BEGINNING.includes(key)
+  return isKept(key) && key !== 'timestamp'
 }
 
 function other(key: OptionKey, why: string, { chain, instead }: Where): DevchainError {
