@@ -37,7 +37,13 @@ export function checkFolder(folder: string, onNotice: OnNotice): Checked {
       throw new CorruptStore(`${error.message}; ${wholeIn(log, root)}`)
     }
   })
-  return sumOf(files)
+  const sumOf = (name: keyof Checked): number => files.reduce((sum, each) => sum + each[name], 0)
+  return {
+    chains: sumOf('chains'),
+    objects: sumOf('objects'),
+    bytes: sumOf('bytes'),
+    reachable: sumOf('reachable'),
+  }
 }
 
 /** Their names, and where they are. */
@@ -76,38 +82,25 @@ export function compactFolder(
   const files = withChains(folder, onNotice, ({ log, root, file }) => {
     const copy = `${file}${COPY}`
     rmSync(copy, { force: true })
+    const { log: fresh } = openLog(copy)
     try {
-      const { log: fresh } = openLog(copy)
       const before = log.size
-      try {
-        const copied = finished(reachableFrom(log, root).copyTo(fresh))
-        fresh.end(copied.of(root)!)
-        fresh.noteLook()
-        fresh.syncNow()
-        fresh.replace(file)
-        return { before, after: fresh.size }
-      } finally {
-        fresh.leave()
-      }
-    } catch (error) {
+      const copied = finished(reachableFrom(log, root).copyTo(fresh))
+      fresh.end(copied.of(root)!)
+      fresh.noteLook()
+      fresh.syncNow()
+      fresh.replace(file)
+      return { before, after: fresh.size }
+    } finally {
+      fresh.leave()
+      // unless it is in place
       rmSync(copy, { force: true })
-      throw error
     }
   })
-  return sumOf(files)
-}
-
-/** Member by member. */
-function sumOf<T extends { readonly [Name in keyof T]: number }>([first, ...others]: readonly [
-  T,
-  ...T[],
-]): T {
-  const entries = Object.entries(first) as [keyof T, number][]
-  const sums = entries.map(([name, value]) => [
-    name,
-    others.reduce((sum, each) => sum + each[name], value),
-  ])
-  return Object.fromEntries(sums) as T
+  return files.reduce((sum, each) => ({
+    before: sum.before + each.before,
+    after: sum.after + each.after,
+  }))
 }
 
 interface Opened {
@@ -121,8 +114,8 @@ function withChains<T>(
   folder: string,
   onNotice: OnNotice,
   work: (opened: Opened) => T,
-): readonly [T, ...T[]] {
-  const [first, ...others] = withFiles(folder, (file) => {
+): readonly T[] {
+  const done = withFiles(folder, (file) => {
     const { log, position: root, cut } = openLog(file)
     try {
       if (cut > 0) onNotice(`${file}: cut off ${cut} bytes that a crash left unfinished`)
@@ -131,8 +124,8 @@ function withChains<T>(
       log.close()
     }
   }).flat()
-  if (first === undefined) throw new DevchainError('INVALID_PARAMS', `${folder} has no chain`)
-  return [first, ...others]
+  if (done.length === 0) throw new DevchainError('INVALID_PARAMS', `${folder} has no chain`)
+  return done
 }
 
 function reachableFrom(log: ChainLog, root: number): Reachable {
