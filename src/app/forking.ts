@@ -29,11 +29,7 @@ interface ForkingOptions {
 }
 
 export class Forking implements ForkStarter {
-  readonly #settings: DevchainSettings
-  readonly #executor: Executor
-  readonly #onNotice: (text: string) => void
-  readonly #kept: KeptForks | undefined
-  readonly #packed: SharedFork | undefined
+  readonly #options: Omit<ForkingOptions, 'from'>
   /** Oldest first. */
   readonly #open: SharedFork[]
   #door: Door | undefined
@@ -41,15 +37,11 @@ export class Forking implements ForkStarter {
   #choice: ForkChoice | undefined
   #stateFrom: StateFrom | undefined
 
-  constructor({ settings, executor, onNotice, from, kept, packed }: ForkingOptions) {
-    this.#kept = kept
-    this.#packed = packed
-    this.#settings = settings
-    this.#executor = executor
-    this.#onNotice = onNotice
+  constructor({ from, ...options }: ForkingOptions) {
+    this.#options = options
     this.#open = from === undefined ? [] : from.#open.map((shared) => shared.join())
     this.#door = from === undefined ? undefined : from.#door
-    this.#choice = from === undefined ? settings.fork : from.#choice
+    this.#choice = from === undefined ? options.settings.fork : from.#choice
   }
 
   /** How methods reach the forked network; undefined without a fork. */
@@ -62,37 +54,28 @@ export class Forking implements ForkStarter {
    * @throws {DevchainError} `INVALID_PARAMS` for options that need a fork where there is none
    */
   async atStart(): Promise<Pick<ChainOptions, 'fork' | 'runFirst' | 'lazyState'>> {
-    const {
-      fork,
-      forkReplay,
-      forkRecord,
-      forkTransaction,
-      chainId,
-      baseFee,
-      genesis,
-      import: blocks,
-    } = this.#settings
-    if (fork === undefined && forkReplay === undefined) {
+    const { settings, executor } = this.#options
+    if (settings.fork === undefined && settings.forkReplay === undefined) {
       requireNoFork({
-        '--chain-id remote': chainId === 'remote',
-        '--base-fee remote': baseFee === 'remote',
-        '--fork-record': forkRecord !== undefined,
-        '--fork-transaction': forkTransaction !== undefined,
-        '--fork-later': this.#settings.forkLater,
-        '--fork-chain-id': this.#settings.forkChainId !== undefined,
+        '--chain-id remote': settings.chainId === 'remote',
+        '--base-fee remote': settings.baseFee === 'remote',
+        '--fork-record': settings.forkRecord !== undefined,
+        '--fork-transaction': settings.forkTransaction !== undefined,
+        '--fork-later': settings.forkLater,
+        '--fork-chain-id': settings.forkChainId !== undefined,
       })
       return {}
     }
-    if (genesis !== undefined || blocks !== undefined) {
+    if (settings.genesis !== undefined || settings.import !== undefined) {
       const message = 'a fork starts with the blocks of its network: remove --genesis and --import'
       throw new DevchainError('INVALID_PARAMS', message)
     }
-    requireTogether(this.#settings)
+    requireTogether(settings)
     const door = await this.#load()
-    const base = this.#begin(this.#settings)
-    await door.warmUpUntil(base, this.#executor)
+    const base = this.#begin(settings)
+    await door.warmUp(executor, base)
     const begun = await base
-    requireLater(this.#settings.timestamp, begun)
+    requireLater(settings.timestamp, begun)
     const runFirst = this.#open.at(-1)?.fork.runFirst
     return { fork: begun, runFirst, lazyState: this.#lazyState(door) }
   }
@@ -103,8 +86,9 @@ export class Forking implements ForkStarter {
   }: ChainState): Promise<Pick<ChainOptions, 'fork' | 'lazyState'>> {
     if (upstream === undefined) return {}
     const { name, urls } = upstream.source
-    if (this.#packed !== undefined && urls.length > 0) this.#kept?.add(this.#packed)
-    const shared = this.#packed ?? this.#kept?.at(name)
+    const { packed, kept } = this.#options
+    if (packed !== undefined && urls.length > 0) kept?.add(packed)
+    const shared = packed ?? kept?.at(name)
     if (shared === undefined) throw new Error(`the fork ${name} is not open`)
     const door = await this.#load()
     this.#open.push(shared.join())
@@ -114,11 +98,11 @@ export class Forking implements ForkStarter {
 
   /** Opens a fork that began in another thread, without a request. */
   async beginAgain(source: ForkSource): Promise<ForkBase> {
-    const door = await this.#load()
-    const begun = { ...settingsAgain(this.#settings, source, []), folder: this.#kept?.folder }
-    const shared = new SharedFork(await door.openFork(begun, this.#onNotice))
+    await this.#load()
+    const { settings, kept } = this.#options
+    const shared = await openShared(settingsAgain(settings, source, []), this.#options)
     this.#open.push(shared)
-    this.#kept?.add(shared)
+    kept?.add(shared)
     const { base } = shared.fork
     this.#choice = { urls: source.urls, block: `${base.upstream.number}` }
     return base
@@ -144,8 +128,7 @@ export class Forking implements ForkStarter {
 
   /** The same forks without a chain, kept open until `leaveAll`. */
   held(): Forking {
-    const [settings, executor, onNotice] = [this.#settings, this.#executor, this.#onNotice]
-    return new Forking({ settings, executor, onNotice, from: this, kept: this.#kept })
+    return new Forking({ ...this.#options, packed: undefined, from: this })
   }
 
   /** A fork that no other chain uses is closed. */
@@ -160,13 +143,14 @@ export class Forking implements ForkStarter {
   async begin({ url, block }: ForkOrder): Promise<ChainState> {
     const before = this.#choice ?? { urls: [], block: undefined }
     const choice = url === undefined ? { ...before, block } : { urls: [url], block }
+    const { settings } = this.#options
     const fork = await this.#begin({
-      ...this.#settings,
+      ...settings,
       fork: choice,
       forkReplay: undefined,
       forkTransaction: undefined,
       // another URL may lead to another network
-      forkChainId: url === undefined ? this.#settings.forkChainId : undefined,
+      forkChainId: url === undefined ? settings.forkChainId : undefined,
     })
     this.#choice = choice
     this.#chain?.execution.fetchWith(this.#lazyState(await this.#load()))
@@ -202,15 +186,14 @@ export class Forking implements ForkStarter {
   }
 
   async #begin(settings: ForkSettings): Promise<ForkBase> {
-    const { openFork } = await this.#load()
-    const headerUrls = this.#settings.fork?.urls
-    const folder = this.#kept?.folder
-    const opened = await openFork({ ...settings, headerUrls, folder }, this.#onNotice)
-    const shared = new SharedFork(opened)
+    await this.#load()
+    const headerUrls = this.#options.settings.fork?.urls
+    const shared = await openShared({ ...settings, headerUrls }, this.#options)
+    const { base } = shared.fork
     this.#open.push(shared)
-    if (opened.base.upstream.source.urls.length > 0) this.#kept?.add(shared)
+    if (base.upstream.source.urls.length > 0) this.#options.kept?.add(shared)
     this.#closeOld()
-    return opened.base
+    return base
   }
 
   /** A reset drops all snapshots, so only the fork before the last reset can still be in use by the chain. */
@@ -238,6 +221,15 @@ export async function mergeRecordings(into: string, others: readonly string[]): 
   return door.mergeRecordings(into, others)
 }
 
+/** @throws {DevchainError} as `openFork` */
+async function openShared(
+  settings: ForkSettings,
+  { kept, onNotice }: Pick<ForkingOptions, 'kept' | 'onNotice'>,
+): Promise<SharedFork> {
+  const { openFork } = await import('../fork/door.ts')
+  return new SharedFork(await openFork({ ...settings, folder: kept?.folder }, onNotice))
+}
+
 /**
  * Opens the fork of chains on disk. It takes no requests, unless other URLs are given.
  * @throws {DevchainError} `INVALID_PARAMS` for URLs of another network
@@ -249,9 +241,7 @@ export async function resumeFork(
   given: readonly string[],
   onNotice: (text: string) => void,
 ): Promise<void> {
-  const { openFork } = await import('../fork/door.ts')
-  const begun = { ...settingsAgain(settings, source, given), folder: kept.folder }
-  const fork = new SharedFork(await openFork(begun, onNotice))
+  const fork = await openShared(settingsAgain(settings, source, given), { kept, onNotice })
   kept.add(fork)
   fork.leave()
 }
@@ -266,13 +256,11 @@ export async function openPackedFork(
   kept: KeptForks | undefined,
   onNotice: (text: string) => void,
 ): Promise<SharedFork> {
-  const { openFork } = await import('../fork/door.ts')
   const again = settingsAgain(settings, { ...fork, urls: [] }, settings.fork?.urls ?? [])
-  const opened = await openFork({ ...again, folder: kept?.folder }, onNotice)
-  const { name } = opened.base.upstream.source
-  if (name === fork.name) return new SharedFork(opened)
-  opened.close()
-  const message = `${settings.forkReplay} is a recording of ${name}, and the pack is a fork of ${fork.name}`
+  const shared = await openShared(again, { kept, onNotice })
+  if (shared.name === fork.name) return shared
+  shared.leave()
+  const message = `${settings.forkReplay} is a recording of ${shared.name}, and the pack is a fork of ${fork.name}`
   throw new DevchainError('INVALID_PARAMS', message)
 }
 

@@ -15,11 +15,6 @@ interface Berth {
   slot: ChainSlot | undefined
 }
 
-interface Waiting {
-  readonly gone: AbortSignal
-  readonly grant: (berth: Berth | undefined) => void
-}
-
 const MAX_WAITING = 1_000
 
 /** As many chains as prool has by default: one for two processors. */
@@ -27,7 +22,8 @@ export class Leases {
   readonly #chains: Chains
   readonly #free: Berth[]
   readonly #leased = new Map<string, Berth>()
-  readonly #waiting: Waiting[] = []
+  /** In the order in which they came. */
+  readonly #waiting = new Set<(berth: Berth | undefined) => void>()
 
   constructor(chains: Chains) {
     this.#chains = chains
@@ -82,28 +78,23 @@ export class Leases {
   }
 
   #wait(gone: AbortSignal): Promise<Berth | undefined> {
-    if (this.#waiting.length >= MAX_WAITING) {
+    if (this.#waiting.size >= MAX_WAITING) {
       const message = `too many clients wait for a chain: the limit is ${MAX_WAITING}`
       throw new DevchainError('LIMIT_EXCEEDED', message)
     }
     return new Promise((resolve) => {
-      const leave = (): void => {
-        this.#waiting.splice(this.#waiting.indexOf(waiting), 1)
+      this.#waiting.add(resolve)
+      gone.addEventListener('abort', () => {
+        this.#waiting.delete(resolve)
         resolve(undefined)
-      }
-      const grant = (berth: Berth | undefined): void => {
-        gone.removeEventListener('abort', leave)
-        resolve(berth)
-      }
-      const waiting: Waiting = { gone, grant }
-      this.#waiting.push(waiting)
-      gone.addEventListener('abort', leave, { once: true })
+      })
     })
   }
 
   #pass(berth: Berth): void {
-    const next = this.#waiting.shift()
-    if (next === undefined) this.#free.push(berth)
-    else next.grant(berth)
+    const [next] = this.#waiting
+    if (next === undefined) return void this.#free.push(berth)
+    this.#waiting.delete(next)
+    next(berth)
   }
 }

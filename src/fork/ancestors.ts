@@ -27,6 +27,11 @@ interface TransactionIndex {
   readonly index: number
 }
 
+interface KnownBlock {
+  readonly record: BlockRecord
+  readonly seenNumber: bigint | undefined
+}
+
 /** @throws {NoAnswer} for what is no block, or another one */
 function requireHash(json: Json, hash: Hash): RemoteBlock | undefined {
   const block = json === null ? undefined : readBlock(json)
@@ -39,12 +44,11 @@ export class Ancestors implements BlockRun, MissSource {
   readonly fork: string
   readonly #network: ForkedNetwork
   readonly #fork: BlockPoint
-  readonly #records = new LruCache<bigint, BlockRecord>(KEPT_BLOCKS)
+  readonly #blocks = new LruCache<bigint, KnownBlock>(KEPT_BLOCKS)
   readonly #bodies = new LruCache<bigint, BlockBody>(KEPT_BLOCKS)
   readonly #places = new LruCache<Hash, TransactionIndex>(KEPT_PLACES)
   readonly #numbers = new LruCache<Hash, bigint>(KEPT_BLOCKS)
   readonly #lineage: Lineage
-  readonly #seen = new LruCache<bigint, bigint>(KEPT_BLOCKS)
   /** With the work that asked: later work retries, as a node that had fallen behind may know the hash by then. */
   readonly #strangers = new LruCache<Hash, { readonly of: WaitBudget | undefined }>(KEPT_STRANGERS)
 
@@ -75,8 +79,8 @@ export class Ancestors implements BlockRun, MissSource {
 
   recordAt(index: number): BlockRecord {
     const number = BigInt(index)
-    const known = this.#records.get(number)
-    if (known !== undefined) return known
+    const known = this.#blocks.get(number)
+    if (known !== undefined) return known.record
     throw this.#missing({ kind: 'header', number })
   }
 
@@ -129,12 +133,12 @@ export class Ancestors implements BlockRun, MissSource {
   }
 
   headerOf(number: bigint): Header | undefined {
-    return this.#records.get(number)?.block.header
+    return this.#blocks.get(number)?.record.block.header
   }
 
   /** The NUMBER that contracts saw in a block that was read; undefined: the block's own number. */
   seenNumberOf(number: bigint): bigint | undefined {
-    return this.#seen.get(number)
+    return this.#blocks.get(number)?.seenNumber
   }
 
   async #fetchNumber(number: bigint): Promise<void> {
@@ -158,9 +162,9 @@ export class Ancestors implements BlockRun, MissSource {
   #put(block: RemoteBlock): void {
     const point = pointOf(block)
     const { number, hash } = point
-    if (block.parentNumber !== undefined) this.#seen.set(number, block.parentNumber)
-    const record = recordOf(block, 0, () => new BlockState(this.#network, point).world)
-    this.#records.set(number, this.#withBody(record, number))
+    const headed = recordOf(block, 0, () => new BlockState(this.#network, point).world)
+    const record = this.#withBody(headed, number)
+    this.#blocks.set(number, { record, seenNumber: block.parentNumber })
     this.#numbers.set(hash, number)
   }
 

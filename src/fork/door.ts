@@ -1,6 +1,5 @@
 // The public interface of forks: other rooms import only this file.
 import { whenThere } from '../core/promises.ts'
-import type { Executor } from '../evm/executor.ts'
 import type { MethodContext } from '../methods/common/context.ts'
 import type { LazyState, Upstream } from '../node/ledger/upstream.ts'
 import type { Reach } from '../rpc/dispatch.ts'
@@ -9,17 +8,10 @@ import { withWaitBudget } from './client/waitbudget.ts'
 import { gatheringExecutor } from './executor.ts'
 import { complete, completeCommand } from './network/gather.ts'
 import { prefetch } from './prefetch.ts'
-import { warmUp } from './start/warmup.ts'
 
 export { type ForkSettings, openFork } from './open.ts'
+export { warmUp } from './start/warmup.ts'
 export { type Merged, mergeRecordings } from './store/recording.ts'
-
-export async function warmUpUntil(waited: Promise<unknown>, executor: Executor): Promise<void> {
-  const there = new AbortController()
-  const end = (): void => there.abort()
-  waited.then(end, end)
-  await warmUp(executor, there.signal)
-}
 
 export function lazyStateOf(upstream: () => Upstream | undefined): LazyState {
   return {

@@ -1,6 +1,5 @@
 // Opens a fork: resolves the network and block that the options name into what a chain starts with.
 import { DevchainError } from '../core/errors.ts'
-import { memoizeByIdentity } from '../core/lrucache.ts'
 import { forkFolder } from '../loader/cachefolder.ts'
 import type { OpenFork } from '../node/chainoptions.ts'
 import type { ForkBase, ForkSource, SeenNumber, Upstream } from '../node/ledger/upstream.ts'
@@ -10,7 +9,7 @@ import { hashHeader } from '../protocol/blocks/header.ts'
 import type { Hardfork } from '../protocol/forks.ts'
 import type { Json } from '../rpc/schema.ts'
 import { Ancestors } from './ancestors.ts'
-import { adapting, L1Hashes } from './arbitrum/adapt.ts'
+import { adapting, l1Hashes } from './arbitrum/adapt.ts'
 import { Client, NotRecorded } from './client/client.ts'
 import { eip1193Provider } from './client/eip1193.ts'
 import { type HttpHeader, httpProvider } from './client/http.ts'
@@ -27,7 +26,7 @@ import { asDeposit } from './replay/deposits.ts'
 import { sendLater } from './replay/later.ts'
 import { worldAfter } from './replay/prefix.ts'
 import { findBlock, foundAgain, requireSameBlock } from './start/find.ts'
-import { type FoundBlock, Heads } from './start/heads.ts'
+import type { FoundBlock } from './start/heads.ts'
 import { requireAsked } from './start/replayed.ts'
 import { BlockState, type StateSource } from './state.ts'
 import { diskStore } from './store/disk.ts'
@@ -57,8 +56,6 @@ export async function openFork(settings: ForkSettings, onNotice: OnNotice): Prom
     : openRecording(settings, settings.forkReplay, onNotice)
 }
 
-const NO_URLS: readonly string[] = []
-
 /** A fork from a recording: it makes no requests. */
 function openRecording(settings: ForkSettings, file: string, onNotice: OnNotice): OpenFork {
   const recording = readRecording(file)
@@ -84,7 +81,7 @@ function openRecording(settings: ForkSettings, file: string, onNotice: OnNotice)
   // record only what the replay reads
   const store = into === undefined ? kept : layered(recordTo(into, head, onNotice), kept)
   const how = { ...settings, forkProofs: head.proofs ?? false }
-  return opened(how, found, { asker, store, moveTo, urls: () => NO_URLS }, onNotice)
+  return opened(how, found, { asker, store, moveTo, urls: [] }, onNotice)
 }
 
 async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<OpenFork> {
@@ -105,7 +102,7 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
     const order = { fork: choice, transaction, chainId: forkChainId }
     const found =
       settings.begun === undefined
-        ? await findBlock(client, order, isOnDisk ? new Heads(cache) : undefined)
+        ? await findBlock(client, order, isOnDisk ? cache : undefined)
         : foundAgain(settings.begun.head as RecordingHead, choice)
     requireEvm(BigInt(found.head.chainId), found.block)
     const asking = { timeoutMs, retries: 0, maxWaitMs, onNotice }
@@ -119,25 +116,22 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
       await requireSameBlock(providers, found.block, { ...asking, mustAnswer: true }, known)
     }
     const { forkRecord: recorded, forkProofs } = settings
-    const recordedHead = { ...found.head, ...(forkProofs && { proofs: true as const }) }
-    const recording =
-      recorded === undefined ? undefined : recordTo(recorded, recordedHead, onNotice)
+    const head = { ...found.head, ...(forkProofs && { proofs: true as const }) }
+    const recording = recorded === undefined ? undefined : recordTo(recorded, head, onNotice)
     const store = recording === undefined ? kept : layered(recording, kept)
-    let { urls } = choice
     const moveTo = async (url: string): Promise<void> => {
       const other = providersOf({ urls: [url], block: undefined }, settings)
       const meeting = { timeoutMs, retries, maxWaitMs, onNotice, mustAnswer: true }
       await requireSameBlock(other, found.block, meeting, client.name)
       client.use(other)
-      urls = [url]
     }
     void found.pruned?.then((refused) => {
       if (refused === undefined) return
       onNotice(new PrunedState(refused, ageIn(found), Date.now()).message)
     })
     const asker = found.isSeen ? client : greeting(client, meet)
-    const carriers = { asker, store, recording, moveTo, urls: () => urls }
-    const { close, ...fork } = opened(settings, found, carriers, onNotice)
+    const carriers = { asker, store, recording, moveTo, urls: choice.urls }
+    const { close, ...fork } = opened(settings, { ...found, head }, carriers, onNotice)
     const callOff = isOnDisk ? trimLater(folder, onNotice) : undefined
     return {
       ...fork,
@@ -192,7 +186,7 @@ interface Carriers extends Pick<Upstream, 'moveTo'> {
   readonly asker: Asker
   readonly store: Store
   readonly recording?: Store | undefined
-  readonly urls: () => readonly string[]
+  readonly urls: readonly string[]
 }
 
 function ageIn(
@@ -219,23 +213,12 @@ function opened(
   const isShallow = (number: bigint): boolean => depth === 0n || number + depth > newest
   const ageOf = (number: bigint): BlockAge => ageIn(found, number)
   const isArbitrum = block.parentNumber !== undefined
-  const kept = { store, isProven, recording, isShallow }
-  const fork = nameOf(head, isProven)
-  const network = new ForkedNetwork({
-    chainId: id,
-    fork,
-    asker,
-    ...kept,
-    isArbitrum,
-    onNotice,
-    ageOf,
-  })
+  const fork = nameOf(head)
+  const parts = { chainId: id, fork, asker, store, isProven, recording, isShallow, ageOf }
+  const network = new ForkedNetwork({ ...parts, isArbitrum, onNotice })
   const point = pointOf(block)
   const takes = { takesChainId: chainId === 'remote', takesBaseFee: baseFee === 'remote' }
-  const isKnownAs = { ...head, ...(isProven && { proofs: true as const }) }
-  const sourceWith = memoizeByIdentity(
-    (at: readonly string[]): ForkSource => ({ name: fork, urls: at, head: isKnownAs, ...takes }),
-  )
+  let source: ForkSource = { name: fork, urls, head, ...takes }
   const lineage = new Lineage(network, block)
   let isRootKnown = isProven
   const onLost = (why: string): void => {
@@ -246,26 +229,29 @@ function opened(
   // the first block mined here continues the block of the forked transaction
   const since = head.prefix === undefined ? block : readBlock(head.prefix.block)
   const seenNumber = isArbitrum ? seenAfter(block, since, ancestors) : undefined
-  const hashes = new L1Hashes(network, block, (at) => lineage.blockAt(at))
+  const hashes = l1Hashes(network, block, (at) => lineage.blockAt(at))
   const named = (head.hardfork ?? undefined) as Hardfork | undefined
   const base: ForkBase = {
     upstream: {
       get source() {
-        return sourceWith(urls())
+        return source
       },
       ...upstreamOf(network, point, lineage, () => isRootKnown),
       seenNumber,
       adapt: seenNumber === undefined ? asDeposit : adapting(seenNumber, hashes),
       recall: (number) => ancestors.prepareReplay(number),
-      moveTo,
+      moveTo: async (url) => {
+        await moveTo(url)
+        source = { ...source, urls: [url] }
+      },
     },
     ancestors,
     header: block.header,
     head: ({ balances: own, code }) =>
       recordOf(block, 0, () => new BlockState(network, point, { own, code }, onLost).world),
     hardforkAt: rulesOf(id, block, named, (at) => ancestors.headerOf(at)),
-    stateOf: (source) => {
-      const { point: at, patches } = source as StateSource
+    stateOf: (kept) => {
+      const { point: at, patches } = kept as StateSource
       return new BlockState(network, at, patches, onLost)
     },
     ...takes,
@@ -279,13 +265,13 @@ function opened(
     fill: async (chain) => {
       if (forkLater && prefix !== undefined) await sendLater(chain, prefix, onNotice)
     },
-    close: () => void store.flush(),
+    close: () => store.flush(),
   }
 }
 
-function nameOf({ chainId, block, prefix }: RecordingHead, isProven: boolean): string {
+function nameOf({ chainId, block, prefix, proofs }: RecordingHead): string {
   const place = prefix === undefined ? [] : [readBlock(prefix.block).hash, prefix.index]
-  return [chainId, readBlock(block).hash, ...place, ...(isProven ? ['proofs'] : [])].join('/')
+  return [chainId, readBlock(block).hash, ...place, ...(proofs ? ['proofs'] : [])].join('/')
 }
 
 /** Seconds of an L1 slot: Arbitrum's contracts see L1 numbers. */

@@ -25,8 +25,8 @@ import {
   type StorageSlot,
   type World,
 } from '../state/world.ts'
-import { StandIns } from './arbitrum/standins.ts'
-import { quantity, unexpected, word } from './network/answers.ts'
+import { standIns } from './arbitrum/standins.ts'
+import { bytesIn, quantity, word } from './network/answers.ts'
 import { gathering, missed } from './network/gather.ts'
 import { type BlockPoint, type ForkedNetwork, partsOf, type SlotPlace } from './network/network.ts'
 import { ProvenTries, unproven } from './tries.ts'
@@ -58,8 +58,7 @@ const MOST_TOGETHER = 1_024
 const codeOf = memoize(
   4_096,
   (text: string): { readonly code: Uint8Array; readonly hash: Hash } => {
-    if (!/^0x([0-9a-fA-F]{2})*$/.test(text)) throw unexpected('code', text)
-    const code = text === '0x' ? EMPTY_BYTES : bytesFromHex(text)
+    const code = text === '0x' ? EMPTY_BYTES : bytesFromHex(bytesIn(text))
     return { code, hash: code.length === 0 ? EMPTY_CODE_HASH : keccakHash(code) }
   },
 )
@@ -83,7 +82,7 @@ export class BlockState implements BackedState, MissSource {
   readonly #nonces = new Map<Address, bigint>()
   readonly #storages = new Map<Address, Storage>()
   readonly #tries: ProvenTries | undefined
-  readonly #standIns: StandIns | undefined
+  readonly #standIn: ReturnType<typeof standIns>
 
   /** @param onLost called once with the reason if the state root can no longer be known */
   constructor(
@@ -95,7 +94,7 @@ export class BlockState implements BackedState, MissSource {
     this.#network = network
     this.#point = point
     this.#patches = patches
-    this.#standIns = network.isArbitrum ? new StandIns(network, point, this) : undefined
+    this.#standIn = network.isArbitrum ? standIns(network, point, this) : () => undefined
     this.#tries = network.isProven ? new ProvenTries(network, point, this, onLost) : undefined
     const backing: Backing<Account> = {
       source: { state: this },
@@ -120,7 +119,7 @@ export class BlockState implements BackedState, MissSource {
   }
 
   storageOf(address: Address): Trie<StorageSlot> {
-    return this.#standIns?.account(address)?.storage ?? this.#storageOf(address).trie
+    return this.#standIn(address)?.storage ?? this.#storageOf(address).trie
   }
 
   /** Cached values are no misses; cached proofs are read when fetched. */
@@ -144,11 +143,11 @@ export class BlockState implements BackedState, MissSource {
   }
 
   #knows(address: Address): boolean {
-    return this.#accounts.has(address) || this.#standIns?.account(address) !== undefined
+    return this.#accounts.has(address) || this.#standIn(address) !== undefined
   }
 
   #account(address: Address): Account | undefined {
-    const known = this.#standIns?.account(address) ?? this.#accounts.get(address)
+    const known = this.#standIn(address) ?? this.#accounts.get(address)
     if (known !== undefined || this.#accounts.has(address)) return known
     if (this.#takeKept(address)) return this.#accounts.get(address)
     missed({ kind: 'account', address }, this)

@@ -143,7 +143,7 @@ export class ProvenTries {
 
   async #fetchBelow(owner: Address | undefined, prefixes: readonly string[]): Promise<void> {
     const onLong = (left: readonly string[]): void => this.#network.warn(longSearch(owner, left))
-    const names = await namesWith(prefixes, owner === undefined ? 20 : 32, { onLong })
+    const names = await namesWith(prefixes, owner === undefined ? 20 : 32, onLong)
     const lost = prefixes.find((prefix) => !names.has(prefix))
     if (lost !== undefined) this.#lose(owner, lost)
     if (owner !== undefined) {

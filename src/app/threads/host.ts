@@ -1,7 +1,6 @@
 // A thread's end: runs the chains that the main thread opens, and answers their requests.
 import { DevchainError } from '../../core/errors.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
-import type { ChainState } from '../../node/ledger/chainstate.ts'
 import type { DevchainSettings } from '../../options/derived.ts'
 import type { AddedArtifacts } from '../../project/artifactsdoor.ts'
 import type { Reply } from '../../rpc/dispatch.ts'
@@ -11,7 +10,6 @@ import { ChainStores } from '../../store/chainstores.ts'
 import { type Backend, type Origin, openBackend } from '../backend.ts'
 import { type Common, type Hooks, openCommon } from '../common.ts'
 import { openWire, type Wire } from '../dispatcher.ts'
-import { Forking } from '../forking.ts'
 import { type ChainPlace, Keeping } from '../keeping/keeping.ts'
 import { ownSettings } from '../settings.ts'
 import { Calls } from './calls.ts'
@@ -26,7 +24,7 @@ import {
   type ThreadPort,
 } from './messages.ts'
 import { RemoteSession } from './sessions.ts'
-import { receivedState, sentState } from './states.ts'
+import { receivedState, sentState, silentForking } from './states.ts'
 
 /** Bytes up to which a long reply is sent whole. */
 const WHOLE = 1024 * 1024
@@ -184,7 +182,10 @@ export class Host {
       this.#origin = receivedState(state, common)
     }
     // at once, before another state replaces this one
-    const held = kept?.state === undefined ? this.#origin?.then(hold) : this.#without(kept.state)
+    const held =
+      kept?.state === undefined
+        ? this.#origin?.then(hold)
+        : { state: kept.state, forking: silentForking(common) }
     if (held === undefined) throw new Error('a thread got no state to begin with')
     const settings = { ...common.settings, peer: [], import: undefined }
     this.#wire ??= openWire(common, common.settings)
@@ -194,14 +195,6 @@ export class Host {
     } finally {
       leave(from)
     }
-  }
-
-  /** A state on disk, whose fork the chain joins itself. */
-  #without(state: ChainState): Origin {
-    const { settings, engines, keeping } = this.#common
-    const executor = engines.executorFor(settings)
-    const options = { settings, executor, onNotice: () => undefined, kept: keeping?.forks }
-    return { state, forking: new Forking(options) }
   }
 
   async #close(name: string): Promise<void> {

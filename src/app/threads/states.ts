@@ -26,15 +26,19 @@ export function sentState(state: ChainState): SentState {
   return { pack: packState(state), fork: state.config.upstream?.source }
 }
 
-/** The fork is opened once more; it stays open until `forking.leaveAll`. */
-export async function receivedState(
-  { pack, fork }: SentState,
-  { settings, engines, keeping }: Pick<Common, 'settings' | 'engines' | 'keeping'>,
-): Promise<Origin> {
+/** Without forks yet: the thread that began one has logged what there is to say of it. */
+export function silentForking({
+  settings,
+  engines,
+  keeping,
+}: Pick<Common, 'settings' | 'engines' | 'keeping'>): Forking {
   const executor = engines.executorFor(settings)
-  // the thread that began the fork has logged what there is to say of it
-  const onNotice = (): void => undefined
-  const forking = new Forking({ settings, executor, onNotice, kept: keeping?.forks })
+  return new Forking({ settings, executor, onNotice: () => undefined, kept: keeping?.forks })
+}
+
+/** The fork is opened once more; it stays open until `forking.leaveAll`. */
+export async function receivedState({ pack, fork }: SentState, common: Common): Promise<Origin> {
+  const forking = silentForking(common)
   const base = fork && (await forking.beginAgain(fork))
   return { state: unpackState(pack, base), forking }
 }

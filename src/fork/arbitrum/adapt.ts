@@ -1,11 +1,11 @@
 // What contracts on Arbitrum see: NUMBER is the L1 block, and BLOCKHASH has L1 hashes, which init code in an
 // `eth_call` at the block returns. ArbSys (a stand-in) gives the L2 block.
 import { type Hash, parseHash, wordFromBigint } from '../../core/hex.ts'
-import { LruCache } from '../../core/lrucache.ts'
+import { LruCache, memoize } from '../../core/lrucache.ts'
 import type { CallJob, TransactionJob } from '../../evm/executor.ts'
 import type { SeenNumber, Upstream } from '../../node/ledger/upstream.ts'
 import type { Json } from '../../rpc/schema.ts'
-import type { Miss, MissSource } from '../../state/misses.ts'
+import type { MissSource } from '../../state/misses.ts'
 import { accountAt, type World, withAccount } from '../../state/world.ts'
 import { reading } from '../network/answers.ts'
 import { missed } from '../network/gather.ts'
@@ -18,73 +18,53 @@ import { arbSysIn } from './standins.ts'
 const KEPT_BLOCKS = 64
 const KEPT_HASHES = 256
 
-export class L1Hashes {
-  readonly #network: ForkedNetwork
-  readonly #blockAt: (number: bigint) => Promise<RemoteBlock>
-  readonly #fork: RemoteBlock
-  readonly #seen = new LruCache<bigint, SeenHashes>(KEPT_BLOCKS)
+/**
+ * @param own the L2 number of the block whose contracts ask
+ * @param number one of the 256 L1 blocks before the one they see
+ */
+type L1Hash = (own: bigint, number: bigint) => Hash | undefined
 
-  /** @param blockAt finds a block below the fork */
-  constructor(
-    network: ForkedNetwork,
-    fork: RemoteBlock,
-    blockAt: (number: bigint) => Promise<RemoteBlock>,
-  ) {
-    this.#network = network
-    this.#blockAt = blockAt
-    this.#fork = fork
+/** @param blockAt finds a block below the fork */
+export function l1Hashes(
+  network: ForkedNetwork,
+  fork: RemoteBlock,
+  blockAt: (number: bigint) => Promise<RemoteBlock>,
+): L1Hash {
+  const { header, parentNumber = 0n } = fork
+  const pointAt = async (number: bigint): Promise<BlockPoint> =>
+    pointOf(number === header.number ? fork : await blockAt(number))
+  const seenAt = memoize(KEPT_BLOCKS, (at: bigint) => seenHashes(network, () => pointAt(at)))
+  const none = (why: string): undefined => {
+    network.warnOnce(`BLOCKHASH returns 0: L1 hashes ${why}`)
   }
-
-  /**
-   * @param own the L2 number of the block whose contracts ask
-   * @param number one of the 256 L1 blocks before the one they see
-   */
-  seenIn(own: bigint, number: bigint): Hash | undefined {
-    const { header, parentNumber = 0n } = this.#fork
-    if (this.#network.isProven) return this.#none('cannot be proven')
-    if (own > header.number && number >= parentNumber) return this.#none('end at the fork')
-    const at = own > header.number ? header.number : own
-    const hashes = this.#seen.get(at) ?? new SeenHashes(this.#network, () => this.#pointOf(at))
-    this.#seen.set(at, hashes)
-    return hashes.get(number)
-  }
-
-  #none(why: string): undefined {
-    this.#network.warnOnce(`BLOCKHASH returns 0: L1 hashes ${why}`)
-  }
-
-  async #pointOf(number: bigint): Promise<BlockPoint> {
-    return pointOf(number === this.#fork.header.number ? this.#fork : await this.#blockAt(number))
+  return (own, number) => {
+    if (network.isProven) return none('cannot be proven')
+    if (own > header.number && number >= parentNumber) return none('end at the fork')
+    return seenAt(own > header.number ? header.number : own)(number)
   }
 }
 
-class SeenHashes implements MissSource {
-  readonly #network: ForkedNetwork
-  readonly #point: () => Promise<BlockPoint>
-  readonly #hashes = new LruCache<bigint, Hash>(KEPT_HASHES)
-
-  constructor(network: ForkedNetwork, point: () => Promise<BlockPoint>) {
-    this.#network = network
-    this.#point = point
+function seenHashes(
+  network: ForkedNetwork,
+  pointAt: () => Promise<BlockPoint>,
+): (number: bigint) => Hash | undefined {
+  const hashes = new LruCache<bigint, Hash>(KEPT_HASHES)
+  const fetchHash = async (number: bigint, point: BlockPoint): Promise<void> => {
+    const call = [{ data: asking(number) }]
+    const read = (answer: Json): Hash => reading('a hash', answer, () => parseHash(String(answer)))
+    hashes.set(number, await network.askAt('eth_call', call, point, read))
   }
-
-  get(number: bigint): Hash | undefined {
-    const known = this.#hashes.get(number)
-    if (known === undefined) missed({ kind: 'hash', number }, this)
+  const source: MissSource = {
+    fetch: async (misses) => {
+      const point = await pointAt()
+      const numbers = misses.flatMap((miss) => (miss.kind === 'hash' ? miss.number : []))
+      await Promise.all(numbers.map((number) => fetchHash(number, point)))
+    },
+  }
+  return (number) => {
+    const known = hashes.get(number)
+    if (known === undefined) missed({ kind: 'hash', number }, source)
     return known
-  }
-
-  async fetch(misses: readonly Miss[]): Promise<void> {
-    const point = await this.#point()
-    await Promise.all(
-      misses.map(async (miss) => {
-        if (miss.kind !== 'hash') return
-        const call = [{ data: asking(miss.number) }]
-        const read = (answer: Json): Hash =>
-          reading('a hash', answer, () => parseHash(String(answer)))
-        this.#hashes.set(miss.number, await this.#network.askAt('eth_call', call, point, read))
-      }),
-    )
   }
 }
 
@@ -95,12 +75,12 @@ function asking(number: bigint): string {
 /** PREVRANDAO is the difficulty in each block. */
 const PREV_RANDAO: Hash = wordFromBigint(1n)
 
-export function adapting(seenNumber: SeenNumber, hashes: L1Hashes): NonNullable<Upstream['adapt']> {
+export function adapting(seenNumber: SeenNumber, hashAt: L1Hash): NonNullable<Upstream['adapt']> {
   return <Job extends TransactionJob | CallJob>(job: Job): Job => {
     const seen = seenNumber(job.block)
     if (seen === undefined) return job
     const { world, block } = job
-    const blockHash = (number: bigint): Hash | undefined => hashes.seenIn(block.number, number)
+    const blockHash = (number: bigint): Hash | undefined => hashAt(block.number, number)
     return {
       ...job,
       world: withArbSys(world, block),

@@ -11,7 +11,7 @@ import { LruCache } from '../../core/lrucache.ts'
 import type { BlockEnvironment } from '../../evm/executor.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { BackedState, Backing, BackingSource } from '../../state/backing.ts'
-import type { Miss, MissSource } from '../../state/misses.ts'
+import type { MissSource } from '../../state/misses.ts'
 import { Trie } from '../../state/trie.ts'
 import {
   type Account,
@@ -21,7 +21,7 @@ import {
   slotValue,
 } from '../../state/world.ts'
 import { RefusedByUpstream } from '../client/client.ts'
-import { unexpected } from '../network/answers.ts'
+import { bytesIn } from '../network/answers.ts'
 import { missed } from '../network/gather.ts'
 import type { BlockPoint, ForkedNetwork } from '../network/network.ts'
 import { CONTRACTS, selectorOf } from './functions.ts'
@@ -43,77 +43,70 @@ const ARBINFO_ACCOUNT: Account = { ...emptyAccount(ARBINFO as Address), ...ARB_I
 
 const KNOWN_HASHES = 256n
 
-export class StandIns implements MissSource {
-  readonly #network: ForkedNetwork
-  readonly #point: BlockPoint
-  readonly #state: BackedState
-  readonly #answers = new LruCache<string, readonly bigint[]>(MOST_KEPT)
-  readonly #accounts = new Map<Address, Account>()
-
-  constructor(network: ForkedNetwork, point: BlockPoint, state: BackedState) {
-    this.#state = state
-    this.#network = network
-    this.#point = point
-  }
-
-  account(address: Address): Account | undefined {
-    if (address === ARBINFO) return ARBINFO_ACCOUNT
-    const known = this.#accounts.get(address)
-    if (known !== undefined || !CONTRACTS.has(address)) return known
-    const source = { state: this.#state, address }
-    const storage = answering(source, (slot) => this.#valueOf(address, slot))
-    const account = { ...emptyAccount(address), ...STAND_IN, storage }
-    this.#accounts.set(address, account)
-    return account
-  }
-
-  #valueOf(address: Address, slot: bigint): bigint {
-    const query = slotQueryOf(slot)
-    const known = this.#answers.get(keyOf(address, query))
-    if (known !== undefined) return known[query.index] ?? 0n
-    missed({ kind: 'slot', address, slot }, this)
-    return 0n
-  }
-
-  async fetch(misses: readonly Miss[]): Promise<void> {
-    await Promise.all(
-      misses.map(async (miss) => {
+/** @returns the account of a contract; undefined for any other address */
+export function standIns(
+  network: ForkedNetwork,
+  point: BlockPoint,
+  state: BackedState,
+): (address: Address) => Account | undefined {
+  const answers = new LruCache<string, readonly bigint[]>(MOST_KEPT)
+  const accounts = new Map<Address, Account>()
+  const source: MissSource = {
+    fetch: async (misses) => {
+      const asked = misses.map(async (miss) => {
         if (miss.kind !== 'slot') return
         const query = slotQueryOf(miss.slot)
-        const words = await this.#ask(miss.address, query)
-        this.#answers.set(keyOf(miss.address, query), words)
-      }),
-    )
+        answers.set(keyOf(miss.address, query), await ask(network, point, miss.address, query))
+      })
+      await Promise.all(asked)
+    },
   }
+  const wordAt = (address: Address, slot: bigint): bigint => {
+    const query = slotQueryOf(slot)
+    const known = answers.get(keyOf(address, query))
+    if (known !== undefined) return known[query.index] ?? 0n
+    missed({ kind: 'slot', address, slot }, source)
+    return 0n
+  }
+  return (address) => {
+    if (address === ARBINFO) return ARBINFO_ACCOUNT
+    const known = accounts.get(address)
+    if (known !== undefined || !CONTRACTS.has(address)) return known
+    const storage = answering({ state, address }, (slot) => wordAt(address, slot))
+    const account = { ...emptyAccount(address), ...STAND_IN, storage }
+    accounts.set(address, account)
+    return account
+  }
+}
 
-  async #ask(address: Address, { selector, data }: SlotQuery): Promise<readonly bigint[]> {
-    const { name: contract = address, functions } = CONTRACTS.get(address) ?? {}
-    const signature = functions?.get(selector)
-    if (signature === undefined || data === undefined) {
-      const name = signature ?? `function 0x${selector.toString(16).padStart(8, '0')}`
-      this.#network.warnOnce(`${contract} ${name} ${NOT_HERE}`)
-      return REFUSED
-    }
-    if (this.#network.isProven) {
-      this.#network.warnOnce(
-        `${contract} ${signature} fails: its result cannot be proven (--fork-proofs)`,
-      )
-      return REFUSED
-    }
-    // nothing is posted to L1, so nothing is paid for it
-    if (selector === L1_FEES) return oneWord(0n)
-    this.#network.warnOnce(`${contract} at ${address} ${AS_AT_FORK}`)
-    try {
-      const call = [{ to: address, data }]
-      return await this.#network.askAt('eth_call', call, this.#point, readAnswer)
-    } catch (error) {
-      const isReverted =
-        error instanceof RefusedByUpstream && /revert/i.test(error.upstream.message)
-      if (!isReverted) throw error
-      const { data: returned } = error.upstream
-      const isData = typeof returned === 'string' && isBytes(returned)
-      return wordsOf(bytesFromHex(isData ? returned : '0x'), false)
-    }
+async function ask(
+  network: ForkedNetwork,
+  point: BlockPoint,
+  address: Address,
+  { selector, data }: SlotQuery,
+): Promise<readonly bigint[]> {
+  const { name: contract = address, functions } = CONTRACTS.get(address) ?? {}
+  const signature = functions?.get(selector)
+  if (signature === undefined || data === undefined) {
+    const name = signature ?? `function 0x${selector.toString(16).padStart(8, '0')}`
+    network.warnOnce(`${contract} ${name} ${NOT_HERE}`)
+    return REFUSED
+  }
+  if (network.isProven) {
+    network.warnOnce(`${contract} ${signature} fails: its result cannot be proven (--fork-proofs)`)
+    return REFUSED
+  }
+  // nothing is posted to L1, so nothing is paid for it
+  if (selector === L1_FEES) return oneWord(0n)
+  network.warnOnce(`${contract} at ${address} ${AS_AT_FORK}`)
+  try {
+    return await network.askAt('eth_call', [{ to: address, data }], point, readAnswer)
+  } catch (error) {
+    const isReverted = error instanceof RefusedByUpstream && /revert/i.test(error.upstream.message)
+    if (!isReverted) throw error
+    const { data: returned } = error.upstream
+    const isData = typeof returned === 'string' && isBytes(returned)
+    return wordsOf(bytesFromHex(isData ? returned : '0x'), false)
   }
 }
 
@@ -122,9 +115,7 @@ const AS_AT_FORK =
   "is built into Arbitrum's nodes: calls return the network's values at the forked block"
 
 function readAnswer(answer: Json): readonly bigint[] {
-  if (typeof answer !== 'string' || !isBytes(answer))
-    throw unexpected('what a call returns', answer)
-  return wordsOf(bytesFromHex(answer), true)
+  return wordsOf(bytesFromHex(bytesIn(answer, 'what a call returns')), true)
 }
 
 function keyOf(address: Address, { selector, data }: SlotQuery): string {

@@ -3,14 +3,13 @@ import { type Address, quantityFromBigint, wordFromBigint } from '../../core/hex
 import { addresses } from '../../node/accounts/accounts.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { isObject, isQuantity, unexpected, word } from '../network/answers.ts'
+import { bytesIn, isObject, isQuantity, unexpected, word } from '../network/answers.ts'
 import {
   type BoundaryRequest,
   isChanged,
   numberIn,
   numberOf,
   placeOf,
-  readCode,
   referenceIn,
 } from './places.ts'
 import { answerHere, orIfRefused } from './retrace.ts'
@@ -90,7 +89,7 @@ export async function codeOver(request: BoundaryRequest): Promise<Json | undefin
     () =>
       upstream.ask('debug_codeByHash', asked, number, (answer) =>
         // the network need not have it
-        answer === null ? null : readCode(answer),
+        answer === null ? null : bytesIn(answer),
       ),
     () => null,
   )

@@ -12,7 +12,7 @@ import { encodeHeader, type Header, hashHeader, unclesHash } from '../../protoco
 import { orderedTrieRoot } from '../../protocol/blocks/orderedtrie.ts'
 import { type Withdrawal, withdrawalsRoot } from '../../protocol/blocks/withdrawal.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { quantity, reading } from '../network/answers.ts'
+import { listIn, quantity, reading } from '../network/answers.ts'
 import { type RemoteBlock, readBlock } from '../network/header.ts'
 import { transactionsOf } from '../replay/whole.ts'
 import type { Fallback, RefusedRequest } from './retrace.ts'
@@ -87,10 +87,6 @@ function readWithdrawal(json: Json): Withdrawal {
     address: parseAddress(String(address)),
     amountGwei: quantity(amount),
   }))
-}
-
-function listIn(value: Json | undefined): readonly Json[] {
-  return Array.isArray(value) ? value : []
 }
 
 /** @throws {DevchainError} `UPSTREAM_FAILED` if the hash differs, e.g. for unknown transaction types */

@@ -1,6 +1,6 @@
 // Finds out if what a request names is on this chain or on the forked network.
 import { DevchainError } from '../../core/errors.ts'
-import { type Hash, isBytes } from '../../core/hex.ts'
+import type { Hash } from '../../core/hex.ts'
 import type { MethodContext } from '../../methods/common/context.ts'
 import { blockReference } from '../../methods/wire/decodeblock.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
@@ -92,11 +92,6 @@ export function boundOf(
   const reference = referenceIn(value)
   if (reference === undefined || reference.kind === 'hash') return undefined
   return numberOf(context.chain.state, reference) ?? pending
-}
-
-export function readCode(answer: unknown): string {
-  if (typeof answer === 'string' && isBytes(answer)) return answer
-  throw unexpected('code', answer)
 }
 
 /** Hides what is in a block after the fork. */

@@ -1,8 +1,8 @@
 // Searches for transactions across the fork block: those mined here, and the network's.
 import { quantityFromBigint } from '../../core/hex.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { isQuantity, quantity, unexpected } from '../network/answers.ts'
-import { type BoundaryRequest, below, headNumber, readCode } from './places.ts'
+import { bytesIn, isQuantity, quantity, unexpected } from '../network/answers.ts'
+import { type BoundaryRequest, below, headNumber } from './places.ts'
 import { answerHere, orIfRefused } from './retrace.ts'
 import { askNetwork } from './shapes.ts'
 
@@ -123,7 +123,7 @@ export async function sentOver(request: BoundaryRequest): Promise<Json | undefin
 export async function creatorOver(request: BoundaryRequest): Promise<Json | undefined> {
   const { params, upstream } = request
   const asked = [params[0], quantityFromBigint(upstream.number)]
-  const code = await upstream.ask('eth_getCode', asked, upstream.number, readCode)
+  const code = await upstream.ask('eth_getCode', asked, upstream.number, bytesIn)
   return code === '0x' ? undefined : await askOrSearch(() => askNetwork(request, params))
 }
 

@@ -1,4 +1,5 @@
 // Carries requests through an EIP-1193 provider of this process: another devchain, or a test's.
+import type { ForkProvider } from '../../options/fork.ts'
 import type { Json } from '../../rpc/schema.ts'
 import {
   type Provider,
@@ -8,17 +9,10 @@ import {
 } from './provider.ts'
 import { inTime } from './waitbudget.ts'
 
-export interface Eip1193 {
-  readonly request: (request: {
-    readonly method: string
-    readonly params?: readonly unknown[]
-  }) => Promise<unknown>
-}
-
 /** Parallel requests; EIP-1193 has no batches. */
 const MOST_AT_ONCE = 100
 
-export function eip1193Provider(inner: Eip1193): Provider {
+export function eip1193Provider(inner: ForkProvider): Provider {
   const replyOf = async ({ method, params }: UpstreamRequest): Promise<UpstreamReply> => {
     try {
       return { result: ((await inner.request({ method, params })) ?? null) as Json }

@@ -7,13 +7,10 @@ export interface UpstreamRequest {
   readonly params: readonly Json[]
 }
 
-export type UpstreamReply = { readonly result: Json } | RefusedReply
-
-interface RefusedReply {
-  readonly error: UpstreamError
-  /** True: an internal error of the server, which may pass. */
-  readonly mayPass?: boolean
-}
+/** @param mayPass true: an internal error of the server, which may pass */
+export type UpstreamReply =
+  | { readonly result: Json }
+  | { readonly error: UpstreamError; readonly mayPass?: boolean }
 
 export interface UpstreamError {
   readonly code: number

@@ -1,5 +1,6 @@
 // Parses what a network answers; errors quote what is wrong.
 import { DevchainError } from '../../core/errors.ts'
+import { isBytes } from '../../core/hex.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { NoAnswer, NullAnswer } from '../client/provider.ts'
 
@@ -23,6 +24,17 @@ export function isWord(value: unknown): boolean {
 
 export function isObject(value: unknown): value is Readonly<Record<string, Json | undefined>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Empty for what is no list. */
+export function listIn(value: unknown): readonly Json[] {
+  return Array.isArray(value) ? value : []
+}
+
+/** Bytes as hex. */
+export function bytesIn(value: unknown, what = 'code'): string {
+  if (typeof value === 'string' && isBytes(value)) return value
+  throw unexpected(what, value)
 }
 
 export function reading<T>(what: string, value: unknown, read: () => T): T {

@@ -13,7 +13,7 @@ import type { Json } from '../../rpc/schema.ts'
 import { type Check, type Client, RefusedByUpstream, type Traffic } from '../client/client.ts'
 import { isMethodNotFound, isPrunedError } from '../client/provider.ts'
 import { type ItemKey, type Store, textOfKey } from '../store/store.ts'
-import { isWord, unexpected } from './answers.ts'
+import { bytesIn, isWord, listIn } from './answers.ts'
 import type { RemoteBlock } from './header.ts'
 import { hasHighContracts, ownContractNotice } from './owncontracts.ts'
 import type { TracedAccounts } from './prestate.ts'
@@ -197,7 +197,7 @@ export class ForkedNetwork {
       const params = [address, part.map(wordFromBigint), quantityFromBigint(point.number)]
       const answer = await this.#askState(method, params, point)
       const { storageProof } = (answer ?? {}) as { storageProof?: unknown }
-      const list = Array.isArray(storageProof) ? (storageProof as Json[]) : []
+      const list = listIn(storageProof)
       part.forEach((slot, index) => {
         proofs.set(slot, list[index] ?? null)
       })
@@ -253,10 +253,7 @@ export class ForkedNetwork {
     const kept = this.keptCodeAt(address, point)
     if (kept !== undefined && (await isProven(kept, proven))) return kept
     const at = quantityFromBigint(point.number)
-    const ask = (): Promise<Json> =>
-      this.#askState('eth_getCode', [address, at], point, (code) => {
-        if (!isBytes(String(code))) throw unexpected('code', code)
-      })
+    const ask = (): Promise<Json> => this.#askState('eth_getCode', [address, at], point, bytesIn)
     return this.#once(key, ask, async (code) => {
       if (typeof code !== 'string' || !isBytes(code)) return code
       if (!(await isProven(code, proven))) return code

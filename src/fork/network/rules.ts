@@ -1,5 +1,6 @@
 // The hardforks of a forked network: its schedule if known, else the newest that its headers allow.
 import { DevchainError } from '../../core/errors.ts'
+import type { ForkBase } from '../../node/ledger/upstream.ts'
 import { HEADER_FORKS, type Header, hasFieldsOf } from '../../protocol/blocks/header.ts'
 import {
   ASSUMED_HARDFORK,
@@ -124,10 +125,6 @@ export function requireEvm(chainId: bigint, { isOfZksync }: Pick<RemoteBlock, 'i
   throw new DevchainError('INVALID_PARAMS', message)
 }
 
-type HardforkAt = (number: bigint, timestamp: bigint) => Hardfork
-
-type HeaderAt = (number: bigint) => Header | undefined
-
 /**
  * @param named the hardfork that the network names, or that probing its EVM shows
  * @param headerAt without a schedule, the headers of older blocks decide their hardforks
@@ -136,8 +133,8 @@ export function rulesOf(
   chainId: bigint,
   { header, parentNumber }: Pick<RemoteBlock, 'header' | 'parentNumber'>,
   named: Hardfork | undefined,
-  headerAt: HeaderAt = () => undefined,
-): HardforkAt {
+  headerAt: (number: bigint) => Header | undefined = () => undefined,
+): ForkBase['hardforkAt'] {
   const config = CONFIGS.get(chainId)
   if (config !== undefined) {
     const schedule: ForkSchedule = scheduleFromGenesisConfig(config)

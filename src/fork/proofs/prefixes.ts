@@ -1,7 +1,7 @@
 // Finds names whose hash has a prefix: `eth_getProof` of such a name returns the trie nodes on that path.
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Desk } from '../../core/crypto/keccak.ts'
 import { LruCache } from '../../core/lrucache.ts'
+import { nextTurn } from '../../core/yield.ts'
 
 /** Bytes of an address or of a slot; the name is a big-endian number. */
 type NameLength = 20 | 32
@@ -17,23 +17,21 @@ const TURN = 8_192
 
 const LONG_MS = 1_000
 
-interface SearchWatch {
-  /** @param prefixes those not found yet */
-  readonly onLong: (prefixes: readonly string[]) => void
-  readonly longMs?: number | undefined
-}
+type OnLong = (prefixes: readonly string[]) => void
 
 const KEPT = 65_536
 const remembered = new LruCache<string, bigint>(KEPT)
 
 /**
  * Deterministic: each run finds the same names.
+ * @param onLong called once if it takes long, with the prefixes not found yet
  * @returns by prefix, without those too long or not found in time
  */
 export async function namesWith(
   prefixes: Iterable<string>,
   length: NameLength,
-  watch?: SearchWatch,
+  onLong: OnLong = () => undefined,
+  longMs: number = LONG_MS,
 ): Promise<ReadonlyMap<string, bigint>> {
   const names = new Map<string, bigint>()
   const wanted = new Set<string>()
@@ -42,7 +40,7 @@ export async function namesWith(
     if (name !== undefined) names.set(prefix, name)
     else if (prefix.length <= MOST_NIBBLES) wanted.add(prefix)
   }
-  for await (const [prefix, name] of search(wanted, length, watch)) {
+  for await (const [prefix, name] of search(wanted, length, onLong, longMs)) {
     remembered.set(`${length} ${prefix}`, name)
     names.set(prefix, name)
   }
@@ -52,7 +50,8 @@ export async function namesWith(
 async function* search(
   prefixes: ReadonlySet<string>,
   length: NameLength,
-  watch: SearchWatch | undefined,
+  onLong: OnLong,
+  longMs: number,
 ): AsyncGenerator<readonly [string, bigint]> {
   const desk = new Desk()
   const open = byLength(prefixes)
@@ -60,13 +59,13 @@ async function* search(
   const most = PATIENCE * 16 ** longest
   let left = prefixes.size
   const since = performance.now()
-  let isWarned = watch === undefined
+  let isWarned = false
   for (let number = 0; left > 0 && number < most; number++) {
     if (number % TURN === TURN - 1) {
       await nextTurn()
-      if (!isWarned && performance.now() - since > (watch?.longMs ?? LONG_MS)) {
+      if (!isWarned && performance.now() - since > longMs) {
         isWarned = true
-        watch?.onLong(open.flatMap(({ numbers }) => [...numbers.values()]))
+        onLong(open.flatMap(({ numbers }) => [...numbers.values()]))
       }
     }
     desk.bytes.fill(0, 0, length)

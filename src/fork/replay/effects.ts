@@ -14,11 +14,11 @@ import {
   withSlots,
 } from '../../state/world.ts'
 import { inTime } from '../client/waitbudget.ts'
-import { anyAnswer } from '../network/answers.ts'
+import { anyAnswer, listIn } from '../network/answers.ts'
 import { complete } from '../network/gather.ts'
 import type { BlockPoint, ForkedNetwork } from '../network/network.ts'
 import { areTracedAccounts, type TracedAccount, type TracedAccounts } from '../network/prestate.ts'
-import type { Prefix } from '../store/recordingfile.ts'
+import { type Prefix, transactionsIn } from '../store/recordingfile.ts'
 
 /** Below this, running them here is as fast. */
 const LEAST_TRACED = 4
@@ -74,12 +74,13 @@ interface Diff {
 }
 
 /** @throws {DevchainError} `UPSTREAM_FAILED` for what is no trace of the block */
-function diffsIn(traced: Json, { block, index }: Prefix): readonly Diff[] {
-  const { transactions = [] } = block as { transactions?: readonly { hash?: Json }[] }
-  const list = Array.isArray(traced) ? traced.slice(0, index) : []
+function diffsIn(traced: Json, prefix: Prefix): readonly Diff[] {
+  const { index } = prefix
+  const hashes = transactionsIn(prefix).map((each) => (each as { readonly hash?: Json }).hash)
+  const list = listIn(traced).slice(0, index)
   const diffs = list.flatMap((each, at) => {
     const { txHash, result } = (each ?? {}) as { txHash?: Json; result?: Json }
-    const isOther = txHash !== undefined && txHash !== transactions[at]?.hash
+    const isOther = txHash !== undefined && txHash !== hashes[at]
     const { pre, post } = (result ?? {}) as Partial<Record<keyof Diff, Json>>
     return isOther || !areTracedAccounts(pre) || !areTracedAccounts(post) ? [] : [{ pre, post }]
   })

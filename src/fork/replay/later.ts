@@ -4,17 +4,17 @@ import type { Chain } from '../../node/chain/chain.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import { admit } from '../../node/sending/admission.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
-import type { Json } from '../../rpc/schema.ts'
-import type { Prefix } from '../store/recordingfile.ts'
+import { type Prefix, transactionsIn } from '../store/recordingfile.ts'
 import { readTransaction } from './transactions.ts'
 
 export async function sendLater(
   chain: Chain,
-  { block, index }: Prefix,
+  prefix: Prefix,
   onNotice: (text: string) => void,
 ): Promise<void> {
-  const { transactions = [] } = block as { transactions?: readonly Json[] }
-  const later = transactions.slice(index + 1).map(readTransaction)
+  const later = transactionsIn(prefix)
+    .slice(prefix.index + 1)
+    .map(readTransaction)
   const now = chain.environment.now()
   const refused = await chain.update((state) => {
     let [after, value] = [state, 0]

@@ -1,11 +1,11 @@
 // Prefetches what a block needs to run here: the network's access list of the block names all of it (EIP-7928).
 import type { Hash } from '../../core/hex.ts'
-import type { Header } from '../../protocol/blocks/header.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { World } from '../../state/world.ts'
 import { RefusedByUpstream } from '../client/client.ts'
 import { inTime } from '../client/waitbudget.ts'
-import { isObject } from '../network/answers.ts'
+import { isObject, listIn } from '../network/answers.ts'
+import type { RemoteBlock } from '../network/header.ts'
 import { askByNames, namesLike } from '../network/listnames.ts'
 import { type NamedState, readAll } from '../network/named.ts'
 import type { BlockPoint, ForkedNetwork } from '../network/network.ts'
@@ -16,16 +16,11 @@ const METHODS = namesLike('eth_getBlockAccessList', 'hash')
 /** Milliseconds; after that the block runs without the prefetch. */
 const TIMEOUT_MS = 10_000
 
-interface Listed {
-  readonly header: Header
-  readonly hash: Hash
-}
-
 /** The list is only a hint, so it need not be proven: the run fetches what the list lacks. */
 export async function prefetchListed(
   network: ForkedNetwork,
   fork: BlockPoint,
-  { header, hash }: Listed,
+  { header, hash }: Pick<RemoteBlock, 'header' | 'hash'>,
   before: () => World,
 ): Promise<void> {
   if (header.blockAccessListHash === undefined) return
@@ -58,8 +53,4 @@ function readList(json: Json): readonly NamedState[] {
     const changed = listIn(storageChanges).map((change) => (isObject(change) ? change.key : change))
     return { address, storageKeys: [...changed, ...listIn(storageReads)] }
   })
-}
-
-function listIn(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
 }

@@ -5,11 +5,10 @@ import { headOf } from '../../node/ledger/blocktree.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import { blockEnvironment } from '../../node/mining/environment.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
-import type { Json } from '../../rpc/schema.ts'
 import type { World } from '../../state/world.ts'
 import { readBlock, recordOf } from '../network/header.ts'
 import type { BlockPoint, ForkedNetwork } from '../network/network.ts'
-import type { Prefix } from '../store/recordingfile.ts'
+import { type Prefix, transactionsIn } from '../store/recordingfile.ts'
 import { afterFailure, readDeposit } from './deposits.ts'
 import { effectsOf, withEffects } from './effects.ts'
 import { prefetchListed } from './listed.ts'
@@ -26,7 +25,7 @@ export async function worldAfter(
   const { block: json, index } = prefix
   const remote = readBlock(json)
   const { world: parent } = headOf(state.tree)
-  const { transactions = [] } = json as { transactions?: readonly Json[] }
+  const transactions = transactionsIn(prefix)
   const then = blockEnvironment(
     state,
     recordOf(remote, 0, () => parent),

@@ -12,7 +12,8 @@ import { type RemoteBlock, readBlock } from '../network/header.ts'
 import { isPruned } from '../network/pruned.ts'
 import { admittedBy, isScheduled, namedHardfork, notBefore } from '../network/rules.ts'
 import type { Prefix, RecordingHead } from '../store/recordingfile.ts'
-import { type FoundBlock, type Heads, isHash, tagOrNumber } from './heads.ts'
+import type { Store } from '../store/store.ts'
+import { type FoundBlock, isHash, keepHead, knownHead, tagOrNumber } from './heads.ts'
 import { askMachine } from './machine.ts'
 
 /** Depths that reorgs do not reach, by chain id: less on networks with fast finality. */
@@ -37,10 +38,11 @@ interface BlockOrder {
 export async function findBlock(
   client: Client,
   order: BlockOrder,
-  heads?: Heads,
+  heads?: Store,
 ): Promise<FoundBlock> {
   const { fork, transaction, chainId: wanted } = order
-  const kept = transaction === undefined ? heads?.find(fork, wanted) : undefined
+  const isBlock = transaction === undefined
+  const kept = isBlock && heads !== undefined ? knownHead(heads, fork, wanted) : undefined
   if (kept !== undefined) return foundAgain(kept, fork)
   const named = transaction === undefined ? numberIn(fork) : undefined
   const early = named === undefined ? undefined : askBeside(client, fork, named)
@@ -69,7 +71,7 @@ export async function findBlock(
   const hardfork = namedHardfork(name, block.header) ?? (await rulesIn(chainId, block, machine))
   const head = { chainId: `${chainId}`, block: place.json, hardfork, ...(prefix && { prefix }) }
   const found = { head, block, newest, depth, isSeen: true, pruned: beside?.pruned }
-  if (transaction === undefined) heads?.keep(fork, found)
+  if (isBlock && heads !== undefined) keepHead(heads, fork, found)
   return found
 }
 

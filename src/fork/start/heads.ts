@@ -23,38 +23,36 @@ export interface FoundBlock {
 /**
  * A number stands for a block only if reorgs cannot reach it, and never on local nodes. Chain ids are stored by the
  * URL's hash.
+ * @param named the chain id that the user gives
  */
-export class Heads {
-  readonly #store: Store
+export function knownHead(
+  store: Store,
+  { block, urls }: ForkChoice,
+  named: bigint | undefined,
+): RecordingHead | undefined {
+  if (block === undefined || !/^(0x|\d)/.test(block)) return undefined
+  // a restarted local node has other blocks at the same numbers
+  const isKnown = isHash(block) || !urls.some(isPrivateUrl)
+  const chainId = named?.toString() ?? (isKnown ? chainIdIn(store, urls) : undefined)
+  if (chainId === undefined) return undefined
+  const hash = isHash(block)
+    ? block.toLowerCase()
+    : store.get(numberKey(chainId, tagOrNumber(block)))
+  if (typeof hash !== 'string') return undefined
+  return store.get(headKey(chainId, hash)) as RecordingHead | undefined
+}
 
-  constructor(store: Store) {
-    this.#store = store
+export function keepHead(
+  store: Store,
+  { urls }: ForkChoice,
+  { head, block, newest, depth }: FoundBlock,
+): void {
+  const { number } = block.header
+  store.put(headKey(head.chainId, block.hash), head as unknown as Json)
+  if (depth > 0n && number + depth <= newest) {
+    store.put(numberKey(head.chainId, quantityFromBigint(number)), block.hash)
   }
-
-  /** @param named the chain id that the user gives */
-  find({ block, urls }: ForkChoice, named: bigint | undefined): RecordingHead | undefined {
-    if (block === undefined || !/^(0x|\d)/.test(block)) return undefined
-    const store = this.#store
-    // a restarted local node has other blocks at the same numbers
-    const isKnown = isHash(block) || !urls.some(isPrivateUrl)
-    const chainId = named?.toString() ?? (isKnown ? chainIdIn(store, urls) : undefined)
-    if (chainId === undefined) return undefined
-    const hash = isHash(block)
-      ? block.toLowerCase()
-      : store.get(numberKey(chainId, tagOrNumber(block)))
-    if (typeof hash !== 'string') return undefined
-    return store.get(headKey(chainId, hash)) as RecordingHead | undefined
-  }
-
-  keep({ urls }: ForkChoice, { head, block, newest, depth }: FoundBlock): void {
-    const { number } = block.header
-    const store = this.#store
-    store.put(headKey(head.chainId, block.hash), head as unknown as Json)
-    if (depth > 0n && number + depth <= newest) {
-      store.put(numberKey(head.chainId, quantityFromBigint(number)), block.hash)
-    }
-    for (const url of urls) store.put(urlKey(url), head.chainId)
-  }
+  for (const url of urls) store.put(urlKey(url), head.chainId)
 }
 
 /** Undefined also if two URLs have different chains. */

@@ -2,8 +2,9 @@
 import path from 'node:path'
 import { DevchainError } from '../../core/errors.ts'
 import type { DevchainSettings } from '../../options/derived.ts'
+import type { Json } from '../../rpc/schema.ts'
 import type { RemoteBlock } from '../network/header.ts'
-import type { RecordingHead } from '../store/recordingfile.ts'
+import { type RecordingHead, transactionsIn } from '../store/recordingfile.ts'
 import { isHash } from './heads.ts'
 
 /** @throws {DevchainError} `INVALID_PARAMS` if the options name another fork */
@@ -40,8 +41,6 @@ export function requireAsked(
 
 function transactionIn(prefix: RecordingHead['prefix']): string | undefined {
   if (prefix === undefined) return undefined
-  const { transactions = [] } = prefix.block as {
-    readonly transactions?: readonly { readonly hash?: unknown }[]
-  }
-  return String(transactions[prefix.index]?.hash)
+  const transaction = transactionsIn(prefix)[prefix.index] as { readonly hash?: Json } | undefined
+  return String(transaction?.hash)
 }

@@ -1,23 +1,29 @@
 // Preloads modules for the first requests while a fork waits for the network.
-import { setImmediate as turn } from 'node:timers/promises'
 import { signDigest } from '../../core/crypto/crypto.ts'
 import { type Address, EMPTY_BYTES, ZERO_ADDRESS, ZERO_HASH } from '../../core/hex.ts'
+import { nextTurn } from '../../core/yield.ts'
 import type { CallJob, Executor } from '../../evm/executor.ts'
 import { DEFAULT_HARDFORK } from '../../protocol/forks.ts'
 import { emptyWorld, withCode } from '../../state/world.ts'
 
-export async function warmUp(executor: Executor, signal: AbortSignal): Promise<void> {
+/** @param waited ends it */
+export async function warmUp(executor: Executor, waited: Promise<unknown>): Promise<void> {
+  let isOver = false
+  const end = (): void => {
+    isOver = true
+  }
+  waited.then(end, end)
   const pieces: readonly (() => unknown)[] = [
     () => executor.call(JOB),
     () => import('../../methods/index.ts'),
     () => signDigest(new Uint8Array(32).fill(1), new Uint8Array(32).fill(1)),
   ]
   // requests leave at the end of this turn, on a connection made in the next
-  await turn()
+  await nextTurn()
   for (const piece of pieces) {
     // handle an answer that has arrived first
-    await turn()
-    if (signal.aborted) return
+    await nextTurn()
+    if (isOver) return
     await piece()
   }
 }

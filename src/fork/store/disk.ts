@@ -4,13 +4,14 @@ import path from 'node:path'
 import { crc32 } from 'node:zlib'
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import { bytesFromHex, isBytes } from '../../core/hex.ts'
+import { LruCache } from '../../core/lrucache.ts'
 import { makeFolder } from '../../loader/cachefolder.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { replace } from './lock.ts'
 import { type ItemKey, type Store, textOfKey } from './store.ts'
 
-/** Blocks in memory, while their items together are smaller than two files may be. */
-const MOST_OPEN = 64
+/** Blocks in memory, at least unless their items are large: at most twice as many. */
+const KEPT_OPEN = 32
 
 /** Bytes of the items of one block, or of those without a block; a larger file is begun anew. */
 const MOST_BYTES = 256_000_000
@@ -20,7 +21,7 @@ const CODE = 'code'
 
 interface Items {
   readonly byName: Map<string, Json>
-  bytes: number
+  readonly bytes: number
 }
 
 interface DiskOptions {
@@ -35,8 +36,9 @@ interface DiskOptions {
  */
 export function diskStore(folder: string, options: DiskOptions = {}): Store {
   const { onNotice = () => undefined, mostBytes = MOST_BYTES } = options
-  // in order of use, the latest last
-  const open = new Map<string, Items>()
+  // two generations, so together about what two files may have
+  const weights = { most: mostBytes / 2, of: ({ bytes }: Items): number => bytes }
+  const open = new LruCache<string, Items>(KEPT_OPEN, weights)
   const waiting = new Map<string, string[]>()
   let isWarned = false
   const attempt = (work: () => void): void => {
@@ -58,39 +60,28 @@ export function diskStore(folder: string, options: DiskOptions = {}): Store {
     waiting.clear()
   }
   const itemsOf = (of: string): Items => {
-    let items = open.get(of)
-    if (items === undefined) {
-      const file = fileOf(folder, of)
-      // other processes append to it too
-      if (sizeOf(file) > mostBytes) beginAnew(file)
-      items = readItems(file)
-    } else open.delete(of)
+    const known = open.get(of)
+    if (known !== undefined) return known
+    // what waits may be of the same block
+    write()
+    const file = fileOf(folder, of)
+    // other processes append to it too
+    if (sizeOf(file) > mostBytes) beginAnew(file)
+    const items = readItems(file)
     open.set(of, items)
-    makeRoom(of)
     return items
   }
-  const makeRoom = (used: string): void => {
-    let held = 0
-    for (const { bytes } of open.values()) held += bytes
-    for (const [oldest, { bytes }] of open) {
-      if (open.size <= MOST_OPEN && held <= 2 * mostBytes) return
-      if (oldest === used) continue
-      write()
-      open.delete(oldest)
-      held -= bytes
-    }
-  }
   const put = (of: string, name: string, value: Json, record: string): void => {
-    const items = itemsOf(of)
-    items.bytes += record.length + 1
-    if (items.bytes > mostBytes) {
-      items.byName.clear()
-      items.bytes = record.length + 1
+    let { byName, bytes } = itemsOf(of)
+    const size = record.length + 1
+    if (bytes + size > mostBytes) {
+      byName = new Map()
+      bytes = 0
       waiting.delete(of)
       beginAnew(fileOf(folder, of))
     }
-    items.byName.set(name, value)
-    makeRoom(of)
+    byName.set(name, value)
+    open.set(of, { byName, bytes: bytes + size })
     if (waiting.size === 0) setImmediate(write)
     const records = waiting.get(of) ?? []
     records.push(record)
@@ -106,7 +97,7 @@ export function diskStore(folder: string, options: DiskOptions = {}): Store {
         put(of, nameOf(key), value, recordOf(JSON.stringify([method, params, value])))
       }
     },
-    flush: async () => write(),
+    flush: write,
   }
 }
 

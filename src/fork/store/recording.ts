@@ -65,7 +65,7 @@ export function recordTo(
       isWritten = false
       timer ??= setTimeout(writeLater, SOON_MS).unref()
     },
-    flush: async () => {
+    flush: () => {
       if (!isWritten) writeLater()
     },
   }

@@ -21,6 +21,12 @@ export interface Prefix {
   readonly index: number
 }
 
+/** Of the block whose beginning is replayed. */
+export function transactionsIn(prefix: Prefix | undefined): readonly Json[] {
+  const { transactions = [] } = (prefix?.block ?? {}) as { transactions?: readonly Json[] }
+  return transactions
+}
+
 export type Lines = Map<string, string>
 
 export interface ForkRecording {
@@ -51,7 +57,7 @@ export function storeOf({ lines }: ForkRecording): Store {
     const line = lines.get(textOfKey(key))
     return line === undefined ? undefined : (JSON.parse(line) as Item)[3]
   }
-  return { get, put: () => undefined, flush: async () => undefined }
+  return { get, put: () => undefined, flush: () => undefined }
 }
 
 export function textIn(file: string): string | undefined {

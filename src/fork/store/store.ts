@@ -12,7 +12,7 @@ export interface ItemKey {
 export interface Store {
   readonly get: (key: ItemKey) => Json | undefined
   readonly put: (key: ItemKey, value: Json) => void
-  readonly flush: () => Promise<void>
+  readonly flush: () => void
 }
 
 /** Unique: lines if no part contains a newline, else JSON, which begins with a bracket. */
@@ -39,9 +39,9 @@ export function layered(upper: Store, lower: Store): Store {
       upper.put(key, value)
       lower.put(key, value)
     },
-    flush: async () => {
-      await upper.flush()
-      await lower.flush()
+    flush: () => {
+      upper.flush()
+      lower.flush()
     },
   }
 }
@@ -65,7 +65,7 @@ export function memoryStore(mostBytes: number = MOST_BYTES): Store {
       const name = textOfKey(key)
       items.set(name, { value, bytes: name.length + bytesOf(value) })
     },
-    flush: async () => undefined,
+    flush: () => undefined,
   }
 }
 

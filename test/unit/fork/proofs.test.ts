@@ -261,10 +261,10 @@ describe('namesWith', () => {
 
   test('warns once of a long search, with what it still looks for', async () => {
     const reported: (readonly string[])[] = []
-    const watch = { onLong: (left: readonly string[]) => reported.push(left), longMs: 0 }
-    await namesWith(['9', '53c1b'], 20, watch)
+    const onLong = (left: readonly string[]): unknown => reported.push(left)
+    await namesWith(['9', '53c1b'], 20, onLong, 0)
     expect(reported).toEqual([['53c1b']])
-    await namesWith(['53c1b', 'e'], 20, watch)
+    await namesWith(['53c1b', 'e'], 20, onLong, 0)
     expect(reported).toHaveLength(1)
   })
 

@@ -20,7 +20,7 @@ import { keccakHash } from '../../../src/core/crypto/crypto.ts'
 import { bytesFromHex } from '../../../src/core/hex.ts'
 import { createDevchain, type Devchain, type DevchainOptions } from '../../../src/devchain.ts'
 import type { RemoteBlock } from '../../../src/fork/network/header.ts'
-import { Heads } from '../../../src/fork/start/heads.ts'
+import { keepHead, knownHead } from '../../../src/fork/start/heads.ts'
 import { diskStore } from '../../../src/fork/store/disk.ts'
 import { trimFolder, trimLater } from '../../../src/fork/store/folder.ts'
 import { whileLocked } from '../../../src/fork/store/lock.ts'
@@ -342,37 +342,36 @@ describe('the cache folder', () => {
 
   test('keeps the chain of a URL, and numbers that no reorg reaches', () => {
     const store = diskStore(folder)
-    const heads = new Heads(store)
     const url = 'https://rpc.example/v3/a-key-of-mine'
     const block = { header: { number: 100n }, hash: `0x${'ab'.repeat(32)}` } as RemoteBlock
     const head = { chainId: '1', block: null, hardfork: null }
     const fork = { urls: [url], block: '100' }
-    heads.keep(fork, { head, block, newest: 131n, depth: 32n, isSeen: true })
-    expect(heads.find(fork, undefined)).toBeUndefined()
-    expect(heads.find({ ...fork, block: block.hash }, undefined)).toEqual(head)
-    heads.keep(fork, { head, block, newest: 132n, depth: 32n, isSeen: true })
-    expect(heads.find(fork, undefined)).toEqual(head)
-    expect(heads.find({ ...fork, block: '0x64' }, undefined)).toEqual(head)
-    expect(heads.find({ ...fork, block: 'latest' }, undefined)).toBeUndefined()
-    expect(heads.find({ ...fork, block: '-1' }, undefined)).toBeUndefined()
-    expect(heads.find({ ...fork, urls: [`${url}2`] }, undefined)).toBeUndefined()
-    expect(heads.find({ ...fork, urls: [`${url}2`] }, 1n)).toEqual(head)
-    expect(heads.find(fork, 2n)).toBeUndefined()
+    keepHead(store, fork, { head, block, newest: 131n, depth: 32n, isSeen: true })
+    expect(knownHead(store, fork, undefined)).toBeUndefined()
+    expect(knownHead(store, { ...fork, block: block.hash }, undefined)).toEqual(head)
+    keepHead(store, fork, { head, block, newest: 132n, depth: 32n, isSeen: true })
+    expect(knownHead(store, fork, undefined)).toEqual(head)
+    expect(knownHead(store, { ...fork, block: '0x64' }, undefined)).toEqual(head)
+    expect(knownHead(store, { ...fork, block: 'latest' }, undefined)).toBeUndefined()
+    expect(knownHead(store, { ...fork, block: '-1' }, undefined)).toBeUndefined()
+    expect(knownHead(store, { ...fork, urls: [`${url}2`] }, undefined)).toBeUndefined()
+    expect(knownHead(store, { ...fork, urls: [`${url}2`] }, 1n)).toEqual(head)
+    expect(knownHead(store, fork, 2n)).toBeUndefined()
   })
 
   test('keeps hashes of a local node, and no numbers, as a restarted node reuses them', () => {
-    const heads = new Heads(diskStore(folder))
+    const store = diskStore(folder)
     const block = { header: { number: 100n }, hash: `0x${'ab'.repeat(32)}` } as RemoteBlock
     const head = { chainId: '1', block: null, hardfork: null }
     const [own, service] = ['http://127.0.0.1:8545', 'https://rpc.example/v3/key'].map((url) => ({
       urls: [url],
       block: '100',
     })) as unknown as [ForkChoice, ForkChoice]
-    heads.keep(service, { head, block, newest: 200n, depth: 32n, isSeen: true })
-    heads.keep(own, { head, block, newest: 200n, depth: 0n, isSeen: true })
-    expect(heads.find(service, undefined)).toEqual(head)
-    expect(heads.find(own, undefined)).toBeUndefined()
-    expect(heads.find({ ...own, block: block.hash }, undefined)).toEqual(head)
+    keepHead(store, service, { head, block, newest: 200n, depth: 32n, isSeen: true })
+    keepHead(store, own, { head, block, newest: 200n, depth: 0n, isSeen: true })
+    expect(knownHead(store, service, undefined)).toEqual(head)
+    expect(knownHead(store, own, undefined)).toBeUndefined()
+    expect(knownHead(store, { ...own, block: block.hash }, undefined)).toEqual(head)
   })
 
   test('is not used with --no-fork-cache', async () => {

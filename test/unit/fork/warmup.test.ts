@@ -1,4 +1,5 @@
 // Loading what the first requests need, while a network lets us wait.
+import { EventEmitter, once } from 'node:events'
 import { expect, test } from 'vitest'
 import type { Executor } from '../../../src/evm/executor.ts'
 import { warmUp } from '../../../src/fork/start/warmup.ts'
@@ -9,12 +10,12 @@ function executorOf(call: () => void): Executor {
 
 test('warmUp sends its request before it loads anything', async () => {
   const events: string[] = []
-  const controller = new AbortController()
+  const response = new EventEmitter()
   const executor = executorOf(() => {
     events.push('run')
-    controller.abort()
+    response.emit('came')
   })
-  const done = warmUp(executor, controller.signal)
+  const done = warmUp(executor, once(response, 'came'))
   // a client is asked a moment later, and sends what is asked for in one turn together
   queueMicrotask(() => setImmediate(() => events.push('asked')))
   await done
@@ -25,7 +26,7 @@ test('warmUp loads nothing once the response has arrived', async () => {
   const events: string[] = []
   await warmUp(
     executorOf(() => events.push('run')),
-    AbortSignal.abort(),
+    Promise.resolve(),
   )
   expect(events).toEqual([])
 })
