@@ -22,32 +22,17 @@ export interface Wire {
 const observeByWatch: NonNullable<RequestWatch['observe']> = (call, context, details) =>
   context.watch.observe?.(call, context, details)
 
-/** @throws {DevchainError} as `openDispatcher` */
+/** @throws {DevchainError} `INVALID_PARAMS` for an unknown module in `disable` or an unknown method in `alias` */
 export async function openWire(
   { hooks, onBug, subscriptions }: Pick<Common, 'hooks' | 'onBug' | 'subscriptions'>,
   settings: DevchainSettings,
 ): Promise<Wire> {
   const profile = profileOf(settings.compat)
-  const isObserved = (): boolean =>
-    hooks.observer?.onCall !== undefined || subscriptions.watchesCalls
-  return { profile, dispatcher: await openDispatcher(settings, profile, isObserved, onBug) }
-}
-
-/**
- * @param isObserved false: calls are not reported now
- * @throws {DevchainError} `INVALID_PARAMS` for an unknown module in `disable` or an unknown method in `alias`
- */
-export async function openDispatcher(
-  settings: DevchainSettings,
-  profile: Profile,
-  isObserved: () => boolean,
-  onBug: (error: unknown) => void,
-): Promise<Dispatcher<MethodContext>> {
   const { disable, alias, plainErrors } = settings
   const namesAll = disable.length + alias.length > 0
   const methods = namesAll ? await loadMethods() : firstMethods
   if (namesAll) checkNames(settings, methods)
-  return new Dispatcher<MethodContext>({
+  const dispatcher = new Dispatcher<MethodContext>({
     methods,
     loadAll: namesAll ? undefined : loadMethods,
     disabled: disable,
@@ -56,17 +41,19 @@ export async function openDispatcher(
     adapt: profile.adaptForms,
     reach: ({ forking }) => forking.reach,
     get observe() {
-      return isObserved() ? observeByWatch : undefined
+      const isObserved = hooks.observer?.onCall !== undefined || subscriptions.watchesCalls
+      return isObserved ? observeByWatch : undefined
     },
     begin: (method, { caller, watch }) => {
       caller.begin()
       return watch.begin(method, caller)
     },
-    reword: (error, { chain, profile }, method, cause) =>
+    reword: (error, { chain }, method, cause) =>
       reworded(profile, error, method, headOf(chain.state.tree).block.header.number, cause),
     explain: plainErrors ? undefined : explaining(onBug),
     onBug,
   })
+  return { profile, dispatcher }
 }
 
 /**

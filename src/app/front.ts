@@ -24,7 +24,7 @@ import type { Threads } from './threads/threads.ts'
 
 /**
  * Opens a program with its default chain.
- * @throws {DevchainError} as `openBackend` and `openDispatcher`
+ * @throws {DevchainError} as `openBackend` and `openWire`
  */
 export async function openFront(asGiven: DevchainSettings, hooks: Hooks): Promise<Front> {
   const given = withDumpFile(asGiven)

@@ -123,14 +123,7 @@ function withoutQuote(error: unknown): string {
   return (error as Error).message.replace(/, [^,]*".*" ?(\.\.\.)? ?is not valid JSON$/s, '')
 }
 
-/**
- * The values from a program.
- * @throws {DevchainError} `INVALID_PARAMS` for an unknown option; suggests the nearest
- */
-export function programSource(values: object): OptionSource {
-  return checkedSource({ kind: 'program', values })
-}
-
+/** @throws {DevchainError} `INVALID_PARAMS` for an unknown option; suggests the nearest */
 function checkedSource(source: OptionSource): OptionSource {
   for (const key of Object.keys(source.values)) {
     if (Object.hasOwn(OPTIONS, key) && !(key === 'config' && source.kind === 'file')) continue
@@ -214,7 +207,7 @@ const FILES: readonly OptionKey[] = ['import', 'forkRecord', 'forkReplay']
  * @throws {DevchainError} `INVALID_PARAMS` for an unknown or invalid option, or one that a chain cannot have of its own
  */
 export function ownSettings(base: DevchainSettings, options: object): DevchainSettings {
-  const source = programSource(options)
+  const source = checkedSource({ kind: 'program', values: options })
   const keys = Object.keys(options) as OptionKey[]
   for (const key of keys) {
     if (OWN_GROUPS.includes(groupOf(key)) && !FILES.includes(key)) continue
@@ -252,5 +245,5 @@ function requireNoPath(key: OptionKey, isPath: boolean): void {
 }
 
 export function readDevchainOptions(options: DevchainOptions): DevchainSettings {
-  return resolveOptions([programSource(options)])
+  return resolveOptions([checkedSource({ kind: 'program', values: options })])
 }

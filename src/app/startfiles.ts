@@ -145,7 +145,14 @@ export async function createNodeFrom(
 }
 
 async function parseFile<T>(what: string, path: string, parse: (json: unknown) => T): Promise<T> {
-  const json = parseJson(path, await readText(what, path))
+  const content = new TextDecoder().decode(await readBytes(what, path))
+  let json: unknown
+  try {
+    json = JSON.parse(content)
+  } catch (error) {
+    const message = `${path} is not valid JSON: ${(error as Error).message}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
   try {
     return parse(json)
   } catch (error) {
@@ -154,24 +161,11 @@ async function parseFile<T>(what: string, path: string, parse: (json: unknown) =
   }
 }
 
-async function readText(what: string, path: string): Promise<string> {
-  return new TextDecoder().decode(await readBytes(what, path))
-}
-
 export async function readBytes(what: string, path: string): Promise<Uint8Array> {
   try {
     return new Uint8Array(await readFile(path))
   } catch (error) {
     const message = `cannot read the ${what} ${path}: ${readFailure(error)}`
-    throw new DevchainError('INVALID_PARAMS', message)
-  }
-}
-
-function parseJson(path: string, content: string): unknown {
-  try {
-    return JSON.parse(content)
-  } catch (error) {
-    const message = `${path} is not valid JSON: ${(error as Error).message}`
     throw new DevchainError('INVALID_PARAMS', message)
   }
 }

@@ -75,7 +75,7 @@ export async function beginningOf(
 async function placeOf(settings: DevchainSettings, keeping: Keeping): Promise<ChainPlace> {
   const began = { genesis: await digestOf(settings.genesis), compat: settings.compat }
   const [state, origin] = [keeping.stateOf(FIRST), keeping.aboutOf(FIRST)]
-  if (state !== undefined) requireOrigin(settings, state, { began, origin: origin ?? {} })
+  if (state !== undefined) requireOrigin(settings, state, began, origin ?? {})
   return keeping.place(FIRST, began)
 }
 
@@ -139,15 +139,11 @@ function withOwn(settings: DevchainSettings, { config }: ChainState): DevchainSe
   }
 }
 
-interface Origins {
-  readonly began: About
-  readonly origin: About
-}
-
 function requireOrigin(
   settings: DevchainSettings,
   state: ChainState,
-  { began, origin }: Origins,
+  began: About,
+  origin: About,
 ): void {
   const where = {
     chain: `the chain in ${settings.state}`,
@@ -227,14 +223,10 @@ function requireFork(
 
 /** The hash of the transaction before which a fork began. */
 function firstIn({ source }: Upstream): string | undefined {
-  const { prefix } = source.head as { readonly prefix?: Beginning }
+  const { prefix } = source.head as {
+    readonly prefix?: { readonly block: { transactions: { hash: string }[] }; index: number }
+  }
   return prefix?.block.transactions[prefix.index]?.hash
-}
-
-/** Where in a block of its network a fork began. */
-interface Beginning {
-  readonly block: { readonly transactions: readonly { readonly hash: string }[] }
-  readonly index: number
 }
 
 function isNumber(block: string, number: bigint): boolean {

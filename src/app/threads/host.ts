@@ -26,9 +26,6 @@ import {
 import { RemoteSession } from './sessions.ts'
 import { receivedState, sentState, silentForking } from './states.ts'
 
-/** Bytes up to which a long reply is sent whole. */
-const WHOLE = 1024 * 1024
-
 interface KeptReply {
   readonly reply: Exclude<Reply, string | undefined>
   readonly session: number | undefined
@@ -101,17 +98,10 @@ export class Host {
     return whenThere(this.#answer(target, caller, Buffer.from(body, 'latin1')), (reply) => {
       this.#callers.delete(id)
       if (typeof reply !== 'object') return reply
-      return caller.aborted ? undefined : this.#longReply(id, { reply, session })
+      if (caller.aborted) return undefined
+      this.#longReplies.set(id, { reply, session })
+      return { size: reply.size, pieces: reply.pieces.length }
     })
-  }
-
-  #longReply(id: number, kept: KeptReply): LongReply {
-    const { size, bytes, pieces } = kept.reply
-    if (bytes !== undefined && size <= WHOLE) {
-      return { size, whole: Buffer.concat(bytes).toString('latin1'), pieces: 0 }
-    }
-    this.#longReplies.set(id, kept)
-    return { size, whole: undefined, pieces: pieces.length }
   }
 
   #forget(id: number): void {

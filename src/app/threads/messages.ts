@@ -40,9 +40,6 @@ export interface ChainBeginning {
   readonly options?: object | undefined
 }
 
-/** Latin-1, a character a byte: cloning a string is faster than cloning or transferring bytes. */
-export type ByteText = string
-
 export interface SentRequest {
   readonly id: number
   readonly chain: string
@@ -50,13 +47,13 @@ export interface SentRequest {
   readonly session: number | undefined
   /** Of the WebSocket. */
   readonly isPage: boolean | undefined
-  readonly body: ByteText
+  /** Latin-1, a character a byte: cloning a string is faster than cloning or transferring bytes. */
+  readonly body: string
 }
 
-/** A long reply: whole, or in pieces that the main thread calls for. */
+/** A long reply, whose pieces the main thread calls for. */
 export interface LongReply {
   readonly size: number
-  readonly whole: ByteText | undefined
   readonly pieces: number
 }
 

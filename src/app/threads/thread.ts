@@ -163,12 +163,7 @@ export class Thread {
   }
 
   #longReply(id: number, reply: LongReply, leave: (() => void) | undefined): JsonText {
-    const { size, whole, pieces: count } = reply
-    if (whole !== undefined) {
-      leave?.()
-      const pieces = [Buffer.from(whole, 'latin1')]
-      return new JsonText(() => ({ size, pieces }))
-    }
+    const { size, pieces: count } = reply
     // each piece is read once: then the thread forgets them all
     const pieceAt = async (at: number): Promise<Buffer> => {
       const bytes = await this.calls.call('piece', id, at)

@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { MessageChannel, Worker } from 'node:worker_threads'
 import { DevchainError } from '../../core/errors.ts'
+import { memoizeByIdentity } from '../../core/lrucache.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import type { DevchainSettings } from '../../options/derived.ts'
 import type { AddedArtifacts } from '../../project/artifactsdoor.ts'
@@ -14,7 +15,7 @@ import type { Common } from '../common.ts'
 import type { LentPlace } from '../keeping/keeping.ts'
 import type { OnLost, ServedChain } from '../slot.ts'
 import { Host } from './host.ts'
-import { readError, type SentState, type ThreadOrder, type ThreadPort } from './messages.ts'
+import { readError, type ThreadOrder, type ThreadPort } from './messages.ts'
 import { canBeSent, hasPlainFork, receivedState, sentState } from './states.ts'
 import { Thread } from './thread.ts'
 
@@ -45,7 +46,7 @@ export class Threads {
   readonly #common: Common
   readonly #count: number
   readonly #members: Member[] = []
-  readonly #sent = new WeakMap<ChainState, SentState>()
+  readonly #sentOf = memoizeByIdentity(sentState)
   /** The newest from clients, for threads that start later. */
   readonly #added: AddedArtifacts[] = []
   #hasLost = false
@@ -126,14 +127,6 @@ export class Threads {
 
   async close(): Promise<void> {
     await Promise.all(this.#members.map(({ thread }) => thread.stop()))
-  }
-
-  #sentOf(state: ChainState): SentState {
-    const known = this.#sent.get(state)
-    if (known !== undefined) return known
-    const sent = sentState(state)
-    this.#sent.set(state, sent)
-    return sent
   }
 
   /** The thread with the fewest chains; a new one while there may be more. */
