@@ -1,6 +1,7 @@
 // Prefetches what a message will need: the network's trace or access list names it before the run gets there.
 import { DevchainError } from '../core/errors.ts'
 import { hexFromBytes, quantityFromBigint } from '../core/hex.ts'
+import { memoizeByIdentity } from '../core/lrucache.ts'
 import type { Upstream } from '../node/ledger/upstream.ts'
 import type { World } from '../state/world.ts'
 import { RefusedByUpstream } from './client/client.ts'
@@ -16,7 +17,10 @@ const TRACE = 'debug_traceCall'
 const LIST = 'eth_createAccessList'
 
 /** Methods that a network lacks, or that take too long there. */
-const refused = new WeakMap<Upstream, Set<string>>()
+const refusedBy = memoizeByIdentity(
+  // with proofs, the values of a trace are of no use, so only an access list is worth a request
+  (upstream: Upstream) => new Set(upstream.facts().isProven ? [TRACE] : []),
+)
 
 /** Milliseconds; after that the call continues without the prefetch. */
 const TIMEOUT_MS = 3_000
@@ -28,9 +32,7 @@ export function prefetch(
   world: World,
 ): Promise<void> | undefined {
   if (upstream === undefined || message.to === null || message.data.length < 4) return undefined
-  // with proofs, the values of a trace are of no use, so only an access list is worth a request
-  const known = refused.get(upstream) ?? new Set(upstream.facts().isProven ? [TRACE] : [])
-  refused.set(upstream, known)
+  const known = refusedBy(upstream)
   return known.has(TRACE) && known.has(LIST)
     ? undefined
     : fetchNamed(upstream, known, message, world)

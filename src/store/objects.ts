@@ -1,6 +1,6 @@
 // Immutable objects in a store: each is written once, after all that it refers to, and has its position for a name. What two
 // values share is one object, so a later value costs what is new in it. Reading makes an object when it is asked for.
-import { LruCache, lazy } from '../core/lrucache.ts'
+import { LruCache, lazy, memoizeByIdentity } from '../core/lrucache.ts'
 import type { ForkBase } from '../node/ledger/upstream.ts'
 import { ByteReader, ByteStack, CorruptStore } from './bytes.ts'
 import { ALIGNMENT } from './frames.ts'
@@ -143,7 +143,7 @@ export class Objects {
   readonly #positions = new WeakMap<object, number>()
   readonly #name: object = {}
   /** Of objects from other stores: positions there and here. */
-  readonly #copied = new WeakMap<object, Map<number, number>>()
+  readonly #copiedFrom = memoizeByIdentity((_store: object) => new Map<number, number>())
   readonly #made = new Map<number, WeakRef<object>>()
   readonly #gone = new FinalizationRegistry<number>((position) => {
     if (this.#made.get(position)?.deref() === undefined) this.#made.delete(position)
@@ -219,7 +219,7 @@ export class Objects {
   known(value: object): number | undefined {
     const known = this.#positions.get(value)
     const home = known === undefined ? homes.get(value) : undefined
-    return home === undefined ? known : this.#copied.get(home.store)?.get(home.position)
+    return home === undefined ? known : this.#copiedFrom(home.store).get(home.position)
   }
 
   /** From now on `value` is the object at the position. */
@@ -255,14 +255,6 @@ export class Objects {
     for (const value of this.#fresh) this.#positions.delete(value)
     for (const undo of this.#undo.reverse()) undo()
     this.settle()
-  }
-
-  #copiedFrom(store: object): Map<number, number> {
-    const known = this.#copied.get(store)
-    if (known !== undefined) return known
-    const copied = new Map<number, number>()
-    this.#copied.set(store, copied)
-    return copied
   }
 }
 

@@ -7,7 +7,7 @@ import {
   paddedBytes,
   ZERO_HASH,
 } from '../../core/hex.ts'
-import { LruCache } from '../../core/lrucache.ts'
+import { LruCache, memoize } from '../../core/lrucache.ts'
 import type { BlockEnvironment } from '../../evm/executor.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { BackedState, Backing, BackingSource } from '../../state/backing.ts'
@@ -50,7 +50,6 @@ export function standIns(
   state: BackedState,
 ): (address: Address) => Account | undefined {
   const answers = new LruCache<string, readonly bigint[]>(MOST_KEPT)
-  const accounts = new Map<Address, Account>()
   const source: MissSource = {
     fetch: async (misses) => {
       const asked = misses.map(async (miss) => {
@@ -68,14 +67,13 @@ export function standIns(
     missed({ kind: 'slot', address, slot }, source)
     return 0n
   }
+  const standIn = memoize(CONTRACTS.size, (address: Address): Account => {
+    const storage = answering({ state, address }, (slot) => wordAt(address, slot))
+    return { ...emptyAccount(address), ...STAND_IN, storage }
+  })
   return (address) => {
     if (address === ARBINFO) return ARBINFO_ACCOUNT
-    const known = accounts.get(address)
-    if (known !== undefined || !CONTRACTS.has(address)) return known
-    const storage = answering({ state, address }, (slot) => wordAt(address, slot))
-    const account = { ...emptyAccount(address), ...STAND_IN, storage }
-    accounts.set(address, account)
-    return account
+    return CONTRACTS.has(address) ? standIn(address) : undefined
   }
 }
 

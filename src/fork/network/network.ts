@@ -166,18 +166,28 @@ export class ForkedNetwork {
     slots: readonly SlotPlace[],
     point: BlockPoint,
   ): Promise<readonly Json[] | undefined> {
-    const keyOf = ({ address, slot }: SlotPlace): ItemKey =>
-      this.#key(point, 'eth_getStorageAt', [address, wordFromBigint(slot)])
-    const { store } = this.#parts
-    const values = slots.map((each) => store.get(keyOf(each)))
-    const open = slots.filter((_, index) => values[index] === undefined)
-    const fetched = open.length === 0 ? [] : await this.#askTogether(open, point)
-    if (fetched === undefined) return undefined
-    open.forEach((each, index) => {
-      store.put(keyOf(each), fetched[index]!)
-    })
-    let next = 0
-    return values.map((value) => value ?? fetched[next++]!)
+    if (!this.#takesMany) return undefined
+    const asked: Record<Address, Hash[]> = {}
+    for (const { address, slot } of slots) {
+      asked[address] ??= []
+      asked[address].push(wordFromBigint(slot))
+    }
+    try {
+      const params = [asked, quantityFromBigint(point.number)]
+      const answer = await this.#askState('eth_getStorageValues', params, point)
+      const values = valuesOf(answer, asked, slots)
+      values?.forEach((value, index) => {
+        const { address, slot } = slots[index]!
+        const key = this.#key(point, 'eth_getStorageAt', [address, wordFromBigint(slot)])
+        this.#parts.store.put(key, value)
+      })
+      return values
+    } catch (error) {
+      if (!(error instanceof RefusedByUpstream) || isPruned(error)) throw error
+      // every node answers single slots
+      this.#takesMany = false
+      return undefined
+    }
   }
 
   /** @param read parses one that exists; what it refuses is not cached */
@@ -360,29 +370,6 @@ export class ForkedNetwork {
     this.#looks.set(point.hash, look)
     setImmediate(() => this.#looks.delete(point.hash))
     return look
-  }
-
-  async #askTogether(
-    slots: readonly SlotPlace[],
-    point: BlockPoint,
-  ): Promise<readonly Json[] | undefined> {
-    const method = 'eth_getStorageValues'
-    if (!this.#takesMany) return undefined
-    const asked: Record<Address, Hash[]> = {}
-    for (const { address, slot } of slots) {
-      asked[address] ??= []
-      asked[address].push(wordFromBigint(slot))
-    }
-    try {
-      const at = quantityFromBigint(point.number)
-      const answer = await this.#askState(method, [asked, at], point)
-      return valuesOf(answer, asked, slots)
-    } catch (error) {
-      if (!(error instanceof RefusedByUpstream) || isPruned(error)) throw error
-      // every node answers single slots
-      this.#takesMany = false
-      return undefined
-    }
   }
 }
 

@@ -1,6 +1,6 @@
 // Blocks of a chain: records, which read their parts when they are asked for them, and the tree.
 import type { Hash } from '../../core/hex.ts'
-import { LruCache, lazy } from '../../core/lrucache.ts'
+import { lazy, memoize } from '../../core/lrucache.ts'
 import type { Signers } from '../../evm/executor.ts'
 import {
   type BlockRecord,
@@ -55,9 +55,6 @@ interface Changed {
   readonly parent: BlockRecord
   readonly bytes: Uint8Array
 }
-
-/** Worlds that were made of changes. */
-const remade = new LruCache<Changed, World>(64)
 
 type Body = Pick<
   BlockRecord,
@@ -167,14 +164,11 @@ function changedBy(value: BlockRecord): Changed | undefined {
   return bytes.length > MOST_CHANGED ? undefined : { parent, bytes }
 }
 
-function worldOf(changed: Changed): World {
-  const known = remade.get(changed)
-  if (known !== undefined) return known
-  const { parent, bytes } = changed
-  const made = worldAfter(parent.world, [{ read: () => bytes, codes: undefined }])
-  remade.set(changed, made)
-  return made
-}
+const worldOf = memoize(
+  64,
+  ({ parent, bytes }: Changed): World =>
+    worldAfter(parent.world, [{ read: () => bytes, codes: undefined }]),
+)
 
 function partsOf(value: Parts): Codec<object> {
   return { write: (_, to) => writeParts(value, to), read: never }

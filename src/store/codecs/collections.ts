@@ -1,4 +1,5 @@
 // Persistent maps and lists: their inner nodes are objects, and read when something below them is asked for.
+import { memoize } from '../../core/lrucache.ts'
 import {
   type ListNode,
   listFromParts,
@@ -106,17 +107,14 @@ export function mapOf<K extends string, V>(
 
 export function persistentListOf<V>(value: Codec<V>): Codec<PersistentList<V>> {
   /** By the bits of the index below the node. */
-  const codecs = new Map<number, Codec<ListNode<V> | UnreadItems<V>>>()
-  const nodeAt = (shift: number): Codec<ListNode<V> | UnreadItems<V>> => {
-    const known = codecs.get(shift)
-    if (known !== undefined) return known
+  const nodeAt = memoize(16, (shift: number): Codec<ListNode<V> | UnreadItems<V>> => {
     const inner = listOf<unknown>(shift === 0 ? value : nodeAt(shift - 5))
     const items: Codec<ListNode<V>> = {
       write: (node: ListNode<V> | UnreadItems<V>, to) =>
         inner.write(node instanceof UnreadItems ? node.read() : node, to),
       read: (from) => inner.read(from) as ListNode<V>,
     }
-    const codec: Codec<ListNode<V> | UnreadItems<V>> = {
+    return {
       write: (node, to) => to.reference(node, items),
       read(from) {
         const { store } = from
@@ -124,9 +122,7 @@ export function persistentListOf<V>(value: Codec<V>): Codec<PersistentList<V>> {
         return store.at(position, () => new UnreadItems(store.later(position, items)))
       },
     }
-    codecs.set(shift, codec)
-    return codec
-  }
+  })
   return {
     write(list, to) {
       const { length, shift, root } = partsOfList(list)
