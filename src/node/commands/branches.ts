@@ -71,8 +71,6 @@ export interface ReplayedTransaction {
   readonly refusal: string | undefined
 }
 
-const TURN_MS = 20
-
 /**
  * Runs the blocks of another branch again, up to the one with this hash, each with its time, miner, fees and randomness, on
  * the newest block. Transactions that may not be in their block any more are left out.
@@ -85,7 +83,7 @@ export async function replayBranch(
   now: number,
 ): Promise<Change<readonly ReplayedTransaction[]>> {
   const value: ReplayedTransaction[] = []
-  const yieldIfDue = yielder(TURN_MS)
+  const yieldIfDue = yielder()
   let current = state
   for (const was of branchTo(state, hash)) {
     const { header, transactions } = was.block

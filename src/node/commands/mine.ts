@@ -18,9 +18,6 @@ import { type Mined, type MineOptions, mineBlock } from '../mining/miner.ts'
 /** Most blocks of a chain: above, JavaScript numbers are not exact. */
 const MAX_HEIGHT = BigInt(Number.MAX_SAFE_INTEGER)
 
-/** Milliseconds of mining before yielding. A request may need two turns: one to be read, one for its reply. */
-const TURN_MS = 10
-
 /** Share of node's heap at which mining many blocks fails. */
 const MEMORY_SHARE = 0.85
 
@@ -67,7 +64,7 @@ async function mineSeveral(
   const dropped: DroppedTransaction[] = []
   let current = blocks > LONG ? withDerivedRandomness(state) : state
   let left = blocks
-  const yieldIfDue = yielder(TURN_MS, () => {
+  const yieldIfDue = yielder(undefined, () => {
     checkMemory(blocks - left, blocks)
     return executor.rest()
   })

@@ -15,10 +15,7 @@ export function setGasLimit(state: ChainState, blockGasLimit: bigint): Change<un
       transaction,
       error: blockGasError(transaction.gasLimit, blockGasLimit),
     }))
-  const pool = withoutTransactions(
-    state.pool,
-    dropped.map(({ transaction }) => transaction),
-  )
+  const pool = withoutTransactions(state.pool, dropped)
   return { state: { ...state, settings, pool }, value: undefined, dropped }
 }
 

@@ -4,12 +4,12 @@ import { yielder } from '../../core/yield.ts'
 import { cumulativeDifficulty } from '../../protocol/blocks/block.ts'
 import { editWorld } from '../cheats/edit.ts'
 import {
+  appendBlock,
   type BlockTree,
   blockByNumber,
   emptyTree,
   hashByNumber,
   headOf,
-  TreeBuilder,
   truncateTo,
   withHeadWorld,
 } from '../ledger/blocktree.ts'
@@ -52,21 +52,22 @@ export async function loadState(
 async function treeOf(before: BlockTree, dump: Dump): Promise<BlockTree> {
   const { first, hashes, world, older } = dump
   const common = commonLength(before, dump)
-  const builder = new TreeBuilder(treeBelow(before, first + common), first + hashes.length)
-  let weight = first + common === 0 ? 0n : headOf(builder.tree).totalDifficulty
+  let tree = treeBelow(before, first + common)
+  let weight = first + common === 0 ? 0n : headOf(tree).totalDifficulty
   let place = 0
   const yieldIfDue = yielder()
   for (const { block, executed } of dump.readBlocks()) {
     if (place >= common) {
       weight += cumulativeDifficulty(block)
       const own = place === hashes.length - 1 ? world : older.get(block.hash)
-      builder.append(new LoadedRecord({ block, executed, world: own, totalDifficulty: weight }))
+      const record = new LoadedRecord({ block, executed, world: own, totalDifficulty: weight })
+      tree = appendBlock(tree, record)
     }
     place += 1
     const pause = yieldIfDue()
     if (pause !== undefined) await pause
   }
-  return withHeadWorld(builder.tree, world)
+  return withHeadWorld(tree, world)
 }
 
 function treeBelow(before: BlockTree, end: number): BlockTree {

@@ -20,9 +20,6 @@ export interface Beginning {
   readonly timestamp: bigint | undefined
 }
 
-/** Milliseconds of import before yielding. */
-const TURN_MS = 20
-
 /** From block 0, or block 1 and its parent hash. Undefined for other files. */
 export function beginningOf(file: Uint8Array): Beginning | undefined {
   if (file.length === 0) return undefined
@@ -43,7 +40,7 @@ export async function importBlocks(
 ): Promise<ChainState> {
   const blocks = new BlockImport(state)
   let previous = 0n
-  const yieldIfDue = yielder(TURN_MS)
+  const yieldIfDue = yielder()
   for (let at = 0; at < file.length; ) {
     const { block, end } = readAt(file, at, previous + 1n)
     previous = block.header.number

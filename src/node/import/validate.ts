@@ -52,9 +52,6 @@ const NETWORK_UNCLES = 2
 
 const WEI_PER_GWEI = 10n ** 9n
 
-/** Milliseconds of one block's work before yielding. */
-const TURN_MS = 10
-
 /** Checks all rules but proof of work. Throws `INVALID_BLOCK` whose message begins with the broken rule. */
 export async function validateBlock(
   executor: Executor,
@@ -118,7 +115,7 @@ async function readTransactions(
   { transactions }: EncodedBlock,
   place: CheckContext,
 ): Promise<readonly Transaction[]> {
-  const yieldIfDue = yielder(TURN_MS, () => executor.rest())
+  const yieldIfDue = yielder(undefined, () => executor.rest())
   const read: Transaction[] = []
   for (const [index, raw] of transactions.entries()) {
     read.push(readTransaction(raw, index, place))
@@ -287,7 +284,7 @@ async function runTransactions(
 ): Promise<Pick<Result, 'executed' | 'world'>> {
   const executed: ExecutedTransaction[] = []
   const limits = blockLimits(config)
-  const yieldIfDue = yielder(TURN_MS, () => executor.rest())
+  const yieldIfDue = yielder(undefined, () => executor.rest())
   const draft = new Overlay(begun)
   let gasUsed = 0n
   let counted = NO_GAS

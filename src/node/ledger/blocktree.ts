@@ -16,7 +16,6 @@ import {
   hashOf,
   KeptRecord,
   kept,
-  LoadedRecord,
   NEAR_BLOCKS,
 } from './packing/keptrecord.ts'
 
@@ -216,52 +215,6 @@ export function appendBlock(tree: BlockTree, appended: BlockRecord): BlockTree {
   return canonical.length - grown.oldEnd > FRESH_BLOCKS ? withOlder(grown) : grown
 }
 
-/** Appends many blocks one after another, of which the older ones need not get into the maps. */
-export class TreeBuilder {
-  #tree: BlockTree
-  readonly #firstFresh: number
-  readonly #entries: number[] = []
-
-  /** @param length of the chain at the end */
-  constructor(tree: BlockTree, length: number) {
-    this.#tree = tree
-    this.#firstFresh = length - FRESH_BLOCKS
-  }
-
-  append(record: BlockRecord): void {
-    const { canonical, oldEnd, side } = this.#tree
-    const number = canonical.length
-    const isOld = number === oldEnd && number < Math.min(this.#firstFresh, NUMBERS)
-    if (!isOld || side !== NO_SIDE) {
-      this.#tree = appendBlock(this.#indexed(), record)
-      return
-    }
-    const grown = canonical.push(record)
-    packOlder(grown)
-    addEntries(this.#entries, record, number)
-    // nobody reads it meanwhile, and what lives longer costs V8 more
-    if (record instanceof LoadedRecord) record.pack(canonical.singleAt(number - 1))
-    this.#tree = { ...this.#tree, canonical: grown, oldEnd: number + 1 }
-  }
-
-  get tree(): BlockTree {
-    return this.#indexed()
-  }
-
-  #indexed(): BlockTree {
-    if (this.#entries.length > 0) {
-      this.#tree = { ...this.#tree, old: this.#tree.old.with(this.#entries) }
-      this.#entries.length = 0
-    }
-    return this.#tree
-  }
-}
-
-function addEntries(entries: number[], record: BlockRecord, number: number): void {
-  entries.push(HashIndex.entry(hashOf(record), number))
-  for (const { hash } of record.block.transactions) entries.push(HashIndex.entry(hash, number))
-}
-
 /** Moves the oldest blocks of the maps to the index, many at a time: each time costs as much as a hundred blocks. */
 function withOlder(tree: BlockTree): BlockTree {
   const { canonical, network } = tree
@@ -273,8 +226,11 @@ function withOlder(tree: BlockTree): BlockTree {
     const record = canonical.singleAt(number)
     if (record === undefined) continue
     byHash = byHash.delete(hashOf(record))
-    for (const { hash } of record.block.transactions) places = places.delete(hash)
-    addEntries(entries, record, number)
+    entries.push(HashIndex.entry(hashOf(record), number))
+    for (const { hash } of record.block.transactions) {
+      places = places.delete(hash)
+      entries.push(HashIndex.entry(hash, number))
+    }
   }
   const old = entries.length === 0 ? tree.old : tree.old.with(entries)
   return { ...tree, byHash, places, old, oldEnd: number }

@@ -29,9 +29,6 @@ import { blockLimits } from './limits.ts'
 import { isTooCheap } from './pricedout.ts'
 import { executedAs } from './receipts.ts'
 
-/** Milliseconds of mining before yielding. */
-export const TURN_MS = 20
-
 interface Choice {
   readonly transaction: Transaction
   readonly isTaken: boolean
@@ -81,7 +78,7 @@ export class BlockDraft {
     candidates: Source,
     count: number = Number.POSITIVE_INFINITY,
   ): Promise<void> {
-    const yieldIfDue = yielder(TURN_MS, () => executor.rest())
+    const yieldIfDue = yielder(undefined, () => executor.rest())
     const limits = blockLimits(this.#state.config)
     const least = leastGas(this.block.hardfork)
     while (this.executed.length < count && this.block.gasLimit - this.#counted.execution >= least) {

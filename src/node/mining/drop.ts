@@ -15,10 +15,8 @@ import {
 export function dropTransaction(state: ChainState, hash: Hash): Change<boolean> {
   const pooled = pooledByHash(state.pool, hash)
   if (pooled !== undefined) {
-    return {
-      state: { ...state, pool: withoutTransaction(state.pool, pooled.transaction) },
-      value: true,
-    }
+    const pool = withoutTransaction(state.pool, pooled.transaction)
+    return { state: { ...state, pool }, value: true }
   }
   const place = transactionPlace(state.tree, hash)
   if (place === undefined) return { state, value: false }
@@ -32,9 +30,6 @@ export function dropTransactions(state: ChainState, sender?: Address): Change<nu
   const gone = pooledInOrder(state.pool).filter(
     ({ transaction }) => sender === undefined || transaction.from === sender,
   )
-  const pool = withoutTransactions(
-    state.pool,
-    gone.map(({ transaction }) => transaction),
-  )
+  const pool = withoutTransactions(state.pool, gone)
   return { state: gone.length === 0 ? state : { ...state, pool }, value: gone.length }
 }

@@ -7,7 +7,7 @@ import type { BlockEnvironment, Executor } from '../../evm/executor.ts'
 import type { Listed } from '../../protocol/blocks/accesslist.ts'
 import { cumulativeDifficulty, sealBlock } from '../../protocol/blocks/block.ts'
 import { type Header, headerOf, type ListRoots } from '../../protocol/blocks/header.ts'
-import { blobGasOf, blobGasOfAll, maxBlobGas } from '../../protocol/fees.ts'
+import { blobGasOf, maxBlobGas } from '../../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { stateRoot, type World } from '../../state/world.ts'
@@ -26,7 +26,7 @@ import {
   withoutStale,
   withoutTransactions,
 } from '../pool/pool.ts'
-import { BlockDraft, TURN_MS } from './draft.ts'
+import { BlockDraft } from './draft.ts'
 import { nextBlockEnvironment, nonceAt } from './environment.ts'
 import { pricedOutOf } from './pricedout.ts'
 import { withRewards } from './rewards.ts'
@@ -68,21 +68,19 @@ export async function mineBlock(
   return appended(executor, state, environment, whole, options)
 }
 
-/** Mines exactly these transactions in this order, or throws why the first invalid one may not be in the block. */
+/** Mines exactly these transactions in this order, or throws why the first that is missing may not be in the block. */
 export async function mineGiven(
   executor: Executor,
   state: ChainState,
   transactions: readonly Transaction[],
   options: MineOptions,
 ): Promise<Mined> {
-  const environment = environmentWith(state, options)
-  const all = inOrder(transactions, (left) => left.splice(0))
-  const assembly = await assemble(executor, state, environment, all)
-  const [refused] = assembly.dropped
-  if (refused !== undefined) throw refused.error
-  const left = transactions[assembly.executed.length]
-  if (left !== undefined) throw noRoom(left, environment, assembly)
-  return appended(executor, state, environment, assembly, options)
+  const mined = await mineThose(executor, state, transactions, options)
+  const { block, executed } = headOf(mined.state.tree)
+  const missing = transactions.find((each, index) => executed[index]?.transaction !== each)
+  if (missing === undefined) return mined
+  const refused = mined.dropped.find(({ transaction }) => transaction === missing)
+  throw refused?.error ?? noRoom(state, missing, block.header)
 }
 
 /** Mines those of the transactions that may be in the block and fit, in this order. */
@@ -92,29 +90,31 @@ export async function mineThose(
   transactions: readonly Transaction[],
   options: MineOptions,
 ): Promise<Mined> {
-  const environment = environmentWith(state, options)
-  const each = inOrder(transactions, (left) => left.pop())
-  const assembly = await assemble(executor, state, environment, each)
+  const { now, timestamp, difficulty } = options
+  const given = nextBlockEnvironment(state, now, timestamp)
+  const environment = { ...given, difficulty: difficulty ?? given.difficulty }
+  const left = [...transactions].reverse()
+  const take = (): void => void left.pop()
+  const inOrder: Source = {
+    get best() {
+      return left.at(-1)
+    },
+    advance: take,
+    skip: take,
+  }
+  const assembly = await assemble(executor, state, environment, inOrder)
   return appended(executor, state, environment, assembly, options)
 }
 
-function environmentWith(
-  state: ChainState,
-  { now, timestamp, difficulty }: MineOptions,
-): BlockEnvironment {
-  const given = nextBlockEnvironment(state, now, timestamp)
-  return { ...given, difficulty: difficulty ?? given.difficulty }
-}
-
 function noRoom(
+  { config }: ChainState,
   { hash, gasLimit, blobs }: Transaction,
-  { number, gasLimit: limit, hardfork, blobRules }: BlockEnvironment,
-  { executed }: Assembly,
+  { number, timestamp, gasLimit: limit, blobGasUsed = 0n }: Header,
 ): DevchainError {
-  const most = maxBlobGas(hardfork, blobRules)
-  const used = blobGasOfAll(executed.map(({ transaction }) => transaction))
+  const hardfork = config.hardforkAt(number, timestamp)
+  const most = maxBlobGas(hardfork, config.blobRulesAt(number, timestamp))
   const wants =
-    blobGasOf({ blobs }) > most - used
+    blobGasOf({ blobs }) > most - blobGasUsed
       ? `${blobGasOf({ blobs })} blob gas, which block ${number} of ${most}`
       : `${gasLimit} gas, which block ${number} of ${limit}`
   const message = `exceeds block gas limit: transaction ${hash} wants ${wants} has not left`
@@ -134,7 +134,7 @@ export async function mineWaiting(
   const nextSource = isSingle
     ? sourcesOfWaiting()
     : ({ pool, world, block }: AuctionBlock) => new Candidates(pool, world, block)
-  const yieldIfDue = yielder(TURN_MS, () => executor.rest())
+  const yieldIfDue = yielder(undefined, () => executor.rest())
   // mined transactions stay in the pool until the end: their nonces are used, so they are not offered again
   const mined: Transaction[] = []
   const senders = new Set<Address>()
@@ -211,21 +211,6 @@ function waiting({ pool, tree }: ChainState, block: BlockEnvironment): Candidate
   return new Candidates(pool, headOf(tree).world, block)
 }
 
-/** In this order only. @param skip what happens to those that are left when one does not fit */
-function inOrder(
-  transactions: readonly Transaction[],
-  skip: (left: Transaction[]) => unknown,
-): Source {
-  const left = [...transactions].reverse()
-  return {
-    get best() {
-      return left.at(-1)
-    },
-    advance: () => left.pop(),
-    skip: () => void skip(left),
-  }
-}
-
 async function assemble(
   executor: Executor,
   state: ChainState,
@@ -273,7 +258,7 @@ async function appended(
   assembly: Assembly,
   { now, timestamp }: MineOptions,
 ): Promise<Mined> {
-  const yieldIfDue = yielder(TURN_MS, () => executor.rest())
+  const yieldIfDue = yielder(undefined, () => executor.rest())
   const record = sealed(state, environment, assembly)
   await yieldIfDue()
   const after = withRecord(state, record, { now, timestamp })
@@ -300,8 +285,7 @@ function withRecord(
 
 /** Removes mined and dropped transactions, and those whose nonces are used. */
 function poolAfter(pool: Pool, { executed, dropped, world }: Assembly): Pool {
-  const gone = [...executed, ...dropped].map(({ transaction }) => transaction)
-  const rest = withoutTransactions(pool, gone)
+  const rest = withoutTransactions(pool, [...executed, ...dropped])
   if (rest.size === 0) return rest
   const senders = executed.flatMap(({ transaction }) => noncesUsedBy(transaction))
   return withoutStale(rest, world, new Set(senders))

@@ -4,7 +4,7 @@ import { DevchainError } from '../../core/errors.ts'
 import { yielder } from '../../core/yield.ts'
 import type { Executor } from '../../evm/executor.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
-import { nonceAt, type World } from '../../state/world.ts'
+import { nonceAt } from '../../state/world.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import {
   type BlockTree,
@@ -20,7 +20,7 @@ import {
 } from '../ledger/blocktree.ts'
 import { NO_BLOCKS } from '../ledger/canonicalchain.ts'
 import { type ChainState, settingsAfterBlock } from '../ledger/chainstate.ts'
-import type { Change, DroppedTransaction } from '../ledger/change.ts'
+import type { Change } from '../ledger/change.ts'
 import {
   emptyPool,
   noncesUsedBy,
@@ -55,9 +55,6 @@ export interface Reorganized extends HeadChange {
 
 export const MAX_BRANCH = 10_000
 
-/** Milliseconds of mining before yielding. */
-const TURN_MS = 20
-
 /**
  * Replaces the newest blocks. Each new block has the timestamp of the block it replaces; clock, settings and mining
  * mode stay. The last new block gets enough difficulty for the branch to win. Without new blocks the chain only gets
@@ -76,7 +73,7 @@ export async function reorganize(
   const fork = forkOf(state, depth)
   checkLength(blocks.length)
   let branch = onTree(state, truncateTo(state.tree, fork))
-  const yieldIfDue = yielder(TURN_MS)
+  const yieldIfDue = yielder()
   for (const [index, makers] of blocks.entries()) {
     const isLast = index === blocks.length - 1
     const timestamp = timestampAt(state, branch)
@@ -172,19 +169,15 @@ function made(
   })
 }
 
-interface FollowedPool {
-  readonly pool: Pool
-  readonly requeued: readonly Transaction[]
-  readonly dropped: readonly DroppedTransaction[]
-}
-
-function follow(pool: Pool, tree: BlockTree, { added, removed }: HeadChange): FollowedPool {
+function follow(
+  pool: Pool,
+  tree: BlockTree,
+  { added, removed }: HeadChange,
+): Pick<Reorganized, 'requeued'> & Pick<Change<unknown>, 'dropped'> & { readonly pool: Pool } {
   const { world } = headOf(tree)
-  const rest = withoutMined(
-    pool,
-    [...added.filled()].flatMap(({ block }) => block.transactions),
-    world,
-  )
+  const mined = [...added.filled()].flatMap(({ executed }) => executed)
+  const senders = new Set(mined.flatMap(({ transaction }) => noncesUsedBy(transaction)))
+  const rest = withoutStale(withoutTransactions(pool, mined), world, senders)
   const isPossible = ({ hash, from, nonce }: Transaction): boolean =>
     transactionPlace(tree, hash) === undefined && nonce >= nonceAt(world, from)
   const returning = [...removed.filled()]
@@ -198,8 +191,4 @@ function follow(pool: Pool, tree: BlockTree, { added, removed }: HeadChange): Fo
     requeued: returning.filter(({ hash }) => pooledByHash(followed, hash) !== undefined),
     dropped: returning.slice(room).map((transaction) => ({ transaction, error: poolFull() })),
   }
-}
-
-function withoutMined(pool: Pool, mined: readonly Transaction[], world: World): Pool {
-  return withoutStale(withoutTransactions(pool, mined), world, new Set(mined.flatMap(noncesUsedBy)))
 }

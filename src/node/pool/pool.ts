@@ -73,14 +73,10 @@ export function nextNonce(pool: Pool, world: World, sender: Address): bigint {
 }
 
 /** Replaces one with the same sender and nonce. Unchecked: see admission.ts. */
-export function withTransaction(pool: Pool, transaction: Transaction): Pool {
-  return withConditional(pool, transaction, undefined)
-}
-
-export function withConditional(
+export function withTransaction(
   pool: Pool,
   transaction: Transaction,
-  conditions: Conditions | undefined,
+  conditions?: Conditions,
 ): Pool {
   const { from, nonce } = transaction
   const replaced = pooledByNonce(pool, from, nonce)
@@ -136,14 +132,15 @@ export function noncesUsedBy({ from, authorizationList }: Transaction): Address[
   return [from, ...authorities.filter((address) => address !== undefined)]
 }
 
-/** @param transactions all different; those that do not wait are ignored */
-export function withoutTransactions(pool: Pool, transactions: readonly Transaction[]): Pool {
+/** @param gone all different; those that do not wait are ignored */
+export function withoutTransactions(
+  pool: Pool,
+  gone: readonly { readonly transaction: Transaction }[],
+): Pool {
   const isAll =
-    transactions.length === pool.size && transactions.every(({ hash }) => pool.byHash.has(hash))
+    gone.length === pool.size && gone.every(({ transaction }) => pool.byHash.has(transaction.hash))
   if (isAll) return { ...emptyPool, lastArrival: pool.lastArrival }
-  let rest = pool
-  for (const transaction of transactions) rest = withoutTransaction(rest, transaction)
-  return rest
+  return gone.reduce((rest, { transaction }) => withoutTransaction(rest, transaction), pool)
 }
 
 /** All must be in the pool. `yieldIfDue` is awaited after each. */
@@ -166,57 +163,38 @@ export function withoutStale(pool: Pool, world: World, senders: Iterable<Address
   let rest = pool
   for (const sender of senders) {
     const queue = rest.bySender.get(sender) ?? emptyQueue
-    const stale = entriesOf(queue, nonceAt(world, sender))
-    rest = withoutTransactions(
-      rest,
-      stale.map(({ transaction }) => transaction),
-    )
+    rest = withoutTransactions(rest, entriesOf(queue, nonceAt(world, sender)))
   }
   return rest
 }
 
 /** Transactions without a nonce gap, by sender and nonce. */
 export function pendingOf(pool: Pool, world: World): PooledTransaction[] {
-  return selectBySender(pool, (sender) => {
+  return [...pool.bySender.entries()].flatMap(([sender, queue]) => {
     const start = nonceAt(world, sender)
-    const end = nextNonce(pool, world, sender)
-    return (nonce) => start <= nonce && nonce < end
+    const entries = entriesOf(queue, nextNonce(pool, world, sender))
+    return entries.filter(({ transaction }) => transaction.nonce >= start)
   })
 }
 
 /** Transactions behind a nonce gap, by sender and nonce. */
 export function queuedOf(pool: Pool, world: World): PooledTransaction[] {
-  return selectBySender(pool, (sender) => {
+  return [...pool.bySender.entries()].flatMap(([sender, queue]) => {
     const end = nextNonce(pool, world, sender)
-    return (nonce) => nonce >= end
+    return entriesOf(queue).filter(({ transaction }) => transaction.nonce >= end)
   })
 }
 
 /** In order of arrival. */
 export function arrivedAfter(pool: Pool, arrival: number): PooledTransaction[] {
-  const entries: PooledTransaction[] = []
-  for (const [, entry] of pool.byHash.entries()) {
-    if (entry.arrival > arrival) entries.push(entry)
-  }
-  return entries.sort((a, b) => a.arrival - b.arrival)
+  return [...pool.byHash.entries()]
+    .map(([, entry]) => entry)
+    .filter((entry) => entry.arrival > arrival)
+    .sort((a, b) => a.arrival - b.arrival)
 }
 
 export function pooledInOrder(pool: Pool): PooledTransaction[] {
   return arrivedAfter(pool, Number.NEGATIVE_INFINITY)
-}
-
-function selectBySender(
-  pool: Pool,
-  choose: (sender: Address) => (nonce: bigint) => boolean,
-): PooledTransaction[] {
-  const selected: PooledTransaction[] = []
-  for (const [sender, queue] of pool.bySender.entries()) {
-    const isChosen = choose(sender)
-    for (const entry of entriesOf(queue)) {
-      if (isChosen(entry.transaction.nonce)) selected.push(entry)
-    }
-  }
-  return selected
 }
 
 function entriesOf({ runs, byNonce }: SenderQueue, end?: bigint): PooledTransaction[] {

@@ -36,7 +36,7 @@ import {
   pooledByHash,
   pooledByNonce,
   poolFull,
-  withConditional,
+  withTransaction,
 } from '../pool/pool.ts'
 
 interface AdmissionContext {
@@ -92,7 +92,7 @@ export function admit(
   const context: AdmissionContext = { state, now, rules, account, sender }
   for (const check of CHECKS) check(context, transaction)
   if (conditions !== undefined) requireConditions(conditions, world, rules)
-  return withConditional(state.pool, transaction, conditions)
+  return withTransaction(state.pool, transaction, conditions)
 }
 
 function checkUnknown({ state, sender }: AdmissionContext, { hash, nonce }: Transaction): void {

@@ -14,7 +14,7 @@ import { blockByHash, headOf, transactionPlace } from '../../../src/node/ledger/
 import { snapshotsOf } from '../../../src/node/ledger/snapshots.ts'
 import { withBatch } from '../../../src/node/pool/batches.ts'
 import { withBlobs } from '../../../src/node/pool/blobstore.ts'
-import { pooledInOrder, withConditional } from '../../../src/node/pool/pool.ts'
+import { pooledInOrder, withTransaction } from '../../../src/node/pool/pool.ts'
 import { sendRawTransaction } from '../../../src/node/sending/send.ts'
 import { stateRoot } from '../../../src/state/world.ts'
 import { CorruptStore } from '../../../src/store/bytes.ts'
@@ -122,7 +122,7 @@ test('blobs, batches, impersonated signatures and conditions are packed', async 
       blockNumberMax: 9n,
       accounts: new Map([[address, new Map([[1n, 2n]])]]),
     }
-    const pool = withConditional(before.pool, waiting, conditions)
+    const pool = withTransaction(before.pool, waiting, conditions)
     const blobs = withBlobs(before.blobs, waiting, sidecar)
     const batch = { id: 'a', chainId: 1n, size: 2, isAtomic: true, hashes: [waiting.hash] }
     const batches = withBatch(before.batches, batch)
@@ -142,8 +142,7 @@ test('blocks of a dump stay without the states that the dump lacked', async () =
   await sendRawTransaction(chain, signed(chain).raw)
   await chain.update((state) => increaseTime(state, 9n, chain.environment.now()))
   await sendRawTransaction(chain, signed(chain, { nonce: 1n }).raw)
-  const spool = await dumpState(chain)
-  const dump = concatBytes(...(await Promise.all(spool.parts().map((read) => read()))))
+  const dump = concatBytes(...(await dumpState(chain)))
   const other = await testChain()
   await other.update((state) => loadState(state, dumpInMemory(dump), other.environment.now()))
   const unpacked = unpackState(packState(other.state))

@@ -153,7 +153,8 @@ function taken(
       raise(authority)
       used.push(addressOf(authority + 1))
     }
-    rest = withoutStale(withoutTransactions(rest, gone), world, used)
+    const entries = gone.map((transaction) => ({ transaction }))
+    rest = withoutStale(withoutTransactions(rest, entries), world, used)
   }
   return events
 }
@@ -167,7 +168,9 @@ describe('an auction', () => {
         fc.array(offer, { maxLength: 24 }),
         fc.array(turn, { minLength: 1, maxLength: 16 }),
         (offers, turns) => {
-          const pool = offers.map(transactionOf).reduce(withTransaction, emptyPool)
+          const pool = offers
+            .map(transactionOf)
+            .reduce((pool, each) => withTransaction(pool, each), emptyPool)
           expect(taken(pool, turns, sourcesOfWaiting())).toEqual(taken(pool, turns, anew))
         },
       ),
@@ -190,7 +193,7 @@ describe('an auction', () => {
     const offers = Array.from({ length: senders }, (_, sender) =>
       transactionOf({ sender, nonce: 0, cap: 9, tip: sender % 7, gas: 21_000, blobFee: undefined }),
     )
-    let rest = offers.reduce(withTransaction, emptyPool)
+    let rest = offers.reduce((pool, each) => withTransaction(pool, each), emptyPool)
     const sourceOf = sourcesOfWaiting()
     let world = emptyWorld
     let used: Address[] = []
@@ -206,7 +209,7 @@ describe('an auction', () => {
       source.advance()
       world = withNonce(world, best.from, 1n)
       used = [best.from]
-      rest = withoutTransactions(rest, [best])
+      rest = withoutTransactions(rest, [{ transaction: best }])
     }
     expect(rest.size).toBe(0)
     expect(lookups).toBeLessThan(3 * senders)
@@ -259,7 +262,7 @@ describe('mining the whole pool', () => {
     const before = chain.state.pool
     const { records, state } = await mineWaiting(chain.executor, chain.state, NOON)
     expect(records).toHaveLength(6)
-    const mined = records.flatMap(({ block }) => block.transactions)
+    const mined = records.flatMap(({ executed }) => executed)
     expect(state.pool).toEqual(withoutTransactions(before, mined))
     expect(state.pool.size).toBe(2)
   })

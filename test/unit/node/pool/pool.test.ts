@@ -50,7 +50,7 @@ function transaction(from: Address, nonce: bigint, price = 0n, tip = price): Tra
 }
 
 function poolOf(...transactions: readonly Transaction[]): Pool {
-  return transactions.reduce(withTransaction, emptyPool)
+  return transactions.reduce((pool, each) => withTransaction(pool, each), emptyPool)
 }
 
 function noncesOf(entries: readonly { readonly transaction: Transaction }[]): bigint[] {
@@ -100,7 +100,10 @@ describe('the pool', () => {
 
   it('lists transactions since an arrival', () => {
     const before = poolOf(transaction(ALICE, 5n), transaction(BOB, 0n))
-    const after = [transaction(ALICE, 0n), transaction(BOB, 1n)].reduce(withTransaction, before)
+    const after = [transaction(ALICE, 0n), transaction(BOB, 1n)].reduce(
+      (pool, each) => withTransaction(pool, each),
+      before,
+    )
     expect(noncesOf(arrivedAfter(after, before.lastArrival))).toEqual([0n, 1n])
   })
 
@@ -198,7 +201,8 @@ describe('removing many transactions from a pool', () => {
         const pool = poolOf(...all)
         const gone = all.slice(kept)
         const rest = await withoutMany(pool, gone, () => undefined)
-        expect(rest).toEqual(withoutTransactions(pool, gone))
+        const entries = gone.map((transaction) => ({ transaction }))
+        expect(rest).toEqual(withoutTransactions(pool, entries))
       }),
       { seed: 14, numRuns: 500 },
     )
