@@ -3,7 +3,7 @@ import { bytesFromHex, equalBytes, type Hash, hashFromBytes } from '../../core/h
 import { memoize } from '../../core/lrucache.ts'
 import { addressKey } from '../../state/keys.ts'
 import { BEACON_ROOTS, HISTORY_STORAGE, type Predeploy } from '../../state/predeploys.ts'
-import { beaconSlot, historySlot, RING, slotChange } from '../../state/systemslots.ts'
+import { beaconSlot, historySlot, RING } from '../../state/systemslots.ts'
 import type { Trie, TrieChange } from '../../state/trie.ts'
 import {
   type Account,
@@ -12,6 +12,7 @@ import {
   type StorageSlot,
   type World,
   withAccounts,
+  withSlots,
 } from '../../state/world.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import type { BlockRun } from '../ledger/blockrun.ts'
@@ -177,8 +178,8 @@ class RingWorlds {
       parents.set(historySlot(number + BigInt(index)), BigInt(parentHashAt(run, index)))
     }
     return {
-      time: writes.time ? withSlots(time, times) : time,
-      hashes: writes.hash ? withSlots(hashes, parents) : hashes,
+      time: withSlots(time, times),
+      hashes: withSlots(hashes, parents),
     }
   }
 
@@ -187,11 +188,4 @@ class RingWorlds {
       accountAt(this.#base, address)?.storage ?? emptyStorage
     return { time: storageAt(BEACON_ROOTS), hashes: storageAt(HISTORY_STORAGE) }
   }
-}
-
-function withSlots(
-  storage: Trie<StorageSlot>,
-  slots: ReadonlyMap<bigint, bigint>,
-): Trie<StorageSlot> {
-  return storage.withChanges([...slots].map(([slot, value]) => slotChange(slot, value)))
 }

@@ -4,10 +4,8 @@ import type { Cancellation } from '../../evm/cancellation.ts'
 import { type BlockAccessList, hashAccessList } from '../../protocol/blocks/accesslist.ts'
 import { cancellable } from '../chain/cancellable.ts'
 import type { Chain } from '../chain/chain.ts'
-import { runBlock } from '../import/validate.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
-import { withWorldReady } from '../ledger/packing/keptrecord.ts'
-import { environmentThen, parentToRunOn } from './replay.ts'
+import { runAgain } from './replay.ts'
 
 /**
  * @throws {DevchainError} `NOT_FOUND` for a block before amsterdam, without a parent here, or of another node that made
@@ -25,26 +23,13 @@ export async function accessListOfBlock(
     throw notFound(record, `block access lists begin with amsterdam, the block is of ${hardfork}`)
   }
   if (number === 0n) return []
-  const { world } = await withWorldReady(parentToRunOn(state, record))
-  const own = cancellable(executor, cancellation)
-  const block = environmentThen(state, record)
-  const { accessList } = await runBlock(own, state, { ...unrun(record), world }, block)
+  const { accessList } = await runAgain(cancellable(executor, cancellation), state, record)
   if (accessList !== undefined && hashAccessList(accessList) === blockAccessListHash) {
     return accessList
   }
   const problem = 're-executing the block here gives a different list'
   if (record.isLoaded === true) throw notFound(record, problem)
   throw new Error(`block ${number}: ${problem}`)
-}
-
-/** Written out: members of a kept record are getters. */
-function unrun({
-  block,
-  totalDifficulty,
-  prevRandao,
-  signers,
-}: BlockRecord): Omit<BlockRecord, 'world'> {
-  return { block, executed: [], totalDifficulty, prevRandao, signers }
 }
 
 function notFound({ block: { header, hash } }: BlockRecord, reason: string): DevchainError {

@@ -4,12 +4,19 @@ import { DevchainError, isInterruption } from '../../core/errors.ts'
 import type { Address, Hash } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
 import type { Cancellation } from '../../evm/cancellation.ts'
-import type { BlockEnvironment, ExecutionLimits, Outcome, Tracer } from '../../evm/executor.ts'
+import type {
+  BlockEnvironment,
+  ExecutionLimits,
+  Executor,
+  Outcome,
+  Tracer,
+} from '../../evm/executor.ts'
 import { authorityOf, type Transaction } from '../../protocol/transactions/transaction.ts'
 import type { World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
 import type { Rerun } from '../chain/failedrun.ts'
 import { recordAt } from '../chain/lookup.ts'
+import { runBlock } from '../import/validate.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import { headOf, type TransactionPlace } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
@@ -204,14 +211,24 @@ export async function worldBefore(
 }
 
 /** @throws {DevchainError} `NOT_FOUND` when the parent is not kept */
-export function parentToRunOn(
-  state: ChainState,
-  { block: { header, hash } }: BlockRecord,
-): BlockRecord {
+function parentToRunOn(state: ChainState, { block: { header, hash } }: BlockRecord): BlockRecord {
   const parent = knownBlock(state, header.parentHash)
   if (parent !== undefined) return parent
   const message = `block ${hash} cannot be re-executed: its parent ${header.parentHash} is not kept`
   throw new DevchainError('NOT_FOUND', message)
+}
+
+/** Runs a block again. @throws {DevchainError} as `parentToRunOn` and `runBlock` */
+export async function runAgain(
+  executor: Executor,
+  state: ChainState,
+  record: BlockRecord,
+): ReturnType<typeof runBlock> {
+  const { world } = await withWorldReady(parentToRunOn(state, record))
+  // written out: members of a kept record are getters
+  const { block, totalDifficulty, prevRandao, signers } = record
+  const unrun = { block, executed: [], world, totalDifficulty, prevRandao, signers }
+  return runBlock(executor, state, unrun, environmentThen(state, record))
 }
 
 async function worldAtStart({
@@ -230,7 +247,7 @@ async function worldAtStart({
 }
 
 /** The block's environment with the chain id that its transactions were signed for: the chain's may have changed. */
-export function environmentThen(state: ChainState, record: BlockRecord): BlockEnvironment {
+function environmentThen(state: ChainState, record: BlockRecord): BlockEnvironment {
   const signed = record.block.transactions.find((each) => each.chainId !== undefined)
   return blockEnvironment(state, record, signed?.chainId)
 }

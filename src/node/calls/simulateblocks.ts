@@ -9,8 +9,8 @@ import type { BlockEnvironment, CallJob, MovedPrecompiles, Outcome } from '../..
 import { AccessParts } from '../../protocol/blocks/accesslist.ts'
 import { sealBlock } from '../../protocol/blocks/block.ts'
 import { type Header, headerOf } from '../../protocol/blocks/header.ts'
-import { type BlockGas, type Log, sumOfBlockGas } from '../../protocol/blocks/receipt.ts'
-import { blobBaseFeeIn, blobGasOf } from '../../protocol/fees.ts'
+import { type Log, sumOfBlockGas } from '../../protocol/blocks/receipt.ts'
+import { blobBaseFeeIn, blobGasOfAll } from '../../protocol/fees.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
 import { BLOCK_SECONDS } from '../../protocol/timestamps.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
@@ -104,18 +104,9 @@ interface BlockContext {
   readonly spent: bigint
 }
 
-interface BlockProgress {
-  readonly world: World
-  readonly gasUsed: bigint
-  /** What the block counts, in each dimension. */
-  readonly counted: BlockGas
-  readonly blobGasUsed: bigint
-}
-
 interface RunCall {
   readonly executed: ExecutedTransaction
   readonly outcome: Outcome
-  readonly accesses: Outcome['accesses']
   readonly logs: readonly Log[]
 }
 
@@ -218,9 +209,7 @@ async function simulateBlock(
   const world = withRewards(ran, context.state.config, hardfork, { miner, number }, [])
   const end = await executor.endBlock({ world, block: environment, logs })
   const parts = new AccessParts()
-  for (const accesses of [begun.accesses, ...runs.map(({ accesses }) => accesses)]) {
-    parts.add(accesses)
-  }
+  for (const { accesses } of [begun, ...runs.map(({ outcome }) => outcome)]) parts.add(accesses)
   const listed = parts.listed(hardfork, end.fields, end.accesses)
   const transactions = executed.map(({ transaction }) => transaction)
   const header = headerOf(environment, parent.block.hash, {
@@ -268,20 +257,13 @@ async function runCalls(
   begun: World,
 ): Promise<RunCall[]> {
   const runs: RunCall[] = []
-  const counted = { execution: 0n, state: 0n }
-  let progress: BlockProgress = { world: begun, gasUsed: 0n, counted, blobGasUsed: 0n }
   const yieldIfDue = yielder()
   for (const [index, request] of calls.entries()) {
-    const run = await runCall(block, progress, request).catch((error: unknown) => {
+    const world = runs.at(-1)?.outcome.world ?? begun
+    const run = await runCall(block, runs, world, request).catch((error: unknown) => {
       throw inSimulation(error, block.environment.number, index)
     })
     runs.push(run)
-    progress = {
-      world: run.outcome.world,
-      gasUsed: progress.gasUsed + run.outcome.gasUsed,
-      counted: sumOfBlockGas(runs.map(({ executed }) => executed.receipt)),
-      blobGasUsed: progress.blobGasUsed + blobGasOf(run.executed.transaction),
-    }
     await yieldIfDue()
   }
   return runs
@@ -296,14 +278,18 @@ function inSimulation(error: unknown, block: bigint, index: number): unknown {
 
 async function runCall(
   block: BlockContext,
-  progress: BlockProgress,
+  before: readonly RunCall[],
+  world: World,
   request: TransactionRequest,
 ): Promise<RunCall> {
   const { context, environment, moved, spent } = block
   const { chain, state, simulation } = context
-  const { world, gasUsed, blobGasUsed } = progress
   const { hardfork, blobRules } = environment
-  const { message, transaction } = prepare(environment, { ...progress, spent }, request)
+  const receipts = before.map(({ executed }) => executed.receipt)
+  const gasUsed = receipts.at(-1)?.cumulativeGasUsed ?? 0n
+  const blobGasUsed = blobGasOfAll(before.map(({ executed }) => executed.transaction))
+  const place = { world, counted: sumOfBlockGas(receipts), spent }
+  const { message, transaction } = prepare(environment, place, request)
   rules.requireType(transaction, hardfork)
   rules.requireAuthorizations(transaction)
   rules.requireBlobs(transaction, hardfork, blobRules)
@@ -323,10 +309,9 @@ async function runCall(
   }
   const run = chain.executor.call({ ...job, tracer: watch?.tracer })
   const outcome = await repeatable(chain, job, run)
-  const { accesses } = outcome
   const after = new Overlay(outcome.world)
   const executed = executedAs(transaction, outcome, environment, gasUsed + outcome.gasUsed, after)
-  return { executed, outcome, accesses, logs: watch?.logs() ?? outcome.logs }
+  return { executed, outcome, logs: watch?.logs() ?? outcome.logs }
 }
 
 /** A block's extra checks of a transaction; signature and sender are never checked. */

@@ -22,9 +22,8 @@ export function findRecord(
   cancellation?: Cancellation,
 ): MaybePromise<BlockRecord | undefined> {
   const { tree } = chain.state
-  const read = (record: BlockRecord | undefined): BlockRecord | undefined =>
-    record && recordToRead(tree, record)
-  return whenThere(namedRecord(chain, reference, cancellation), read)
+  const named = namedRecord(chain, reference, cancellation)
+  return whenThere(named, (record) => record && recordToRead(tree, record))
 }
 
 function namedRecord(

@@ -5,10 +5,9 @@ import { yielder } from '../../core/yield.ts'
 import type { Cancellation } from '../../evm/cancellation.ts'
 import type { Header } from '../../protocol/blocks/header.ts'
 import { type Account, accountAt, isSameAccount, stateRoot, type World } from '../../state/world.ts'
-import { environmentThen } from '../calls/replay.ts'
+import { runAgain } from '../calls/replay.ts'
 import type { Chain } from '../chain/chain.ts'
 import { recordAt } from '../chain/lookup.ts'
-import { runBlock } from '../import/validate.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import { blockByNumber, headOf } from '../ledger/blocktree.ts'
 import { knownBlock } from '../ledger/leftblocks.ts'
@@ -81,13 +80,9 @@ async function ranAgain(
   { state, executor }: Chain,
   record: BlockRecord,
 ): Promise<World | undefined> {
-  const { block, executed, totalDifficulty, prevRandao, signers } = record
-  const parent = knownBlock(state, block.header.parentHash)
-  if (parent === undefined || record.isLoaded === true) return undefined
-  const { world } = await withWorldReady(parent)
-  const start = { block, executed, world, totalDifficulty, prevRandao, signers }
+  if (record.isLoaded === true) return undefined
   try {
-    return (await runBlock(executor, state, start, environmentThen(state, record))).world
+    return (await runAgain(executor, state, record)).world
   } catch (error) {
     if (isInterruption(error)) throw error
     // its rules were others, such as an edited balance that it was mined with

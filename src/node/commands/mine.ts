@@ -119,18 +119,12 @@ function mineNext(
   options: MineOptions,
   bulk: BulkMining | undefined,
 ): MaybePromise<Mined> {
-  return bulk?.mineNext(state, options) ?? mineAny(executor, state, options, bulk)
-}
-
-async function mineAny(
-  executor: Executor,
-  state: ChainState,
-  options: MineOptions,
-  bulk: BulkMining | undefined,
-): Promise<Mined> {
-  const mined = await mineBlock(executor, state, options)
-  await bulk?.noteBlock(mined.state, options.now)
-  return mined
+  const mineAny = async (): Promise<Mined> => {
+    const mined = await mineBlock(executor, state, options)
+    await bulk?.noteBlock(mined.state, options.now)
+    return mined
+  }
+  return bulk?.mineNext(state, options) ?? mineAny()
 }
 
 function checkLastTimestamp(

@@ -41,48 +41,27 @@ export interface Tail {
   readonly head: BlockRecord
 }
 
-export interface CanonicalParts {
-  readonly length: number
-  readonly older: Blocks
-  readonly tail: Tail | undefined
-}
-
-interface Place {
-  readonly run: BlockRun | undefined
-  readonly record: BlockRecord | undefined
-  readonly from: number
-}
-
 /** An immutable list of blocks from number 0. Its newest block is in no run. */
 export class CanonicalChain {
   readonly length: number
-  readonly #older: Blocks
+  readonly older: Blocks
   /** Kept apart and merged on read, so that a run grows by a block in constant time. */
-  readonly #tail: Tail | undefined
+  readonly tail: Tail | undefined
   #blocks: Blocks | undefined
 
-  private constructor(length: number, older: Blocks, tail?: Tail) {
+  constructor(length: number, older: Blocks, tail?: Tail) {
     this.length = length
-    this.#older = older
-    this.#tail = tail
-  }
-
-  static from({ length, older, tail }: CanonicalParts): CanonicalChain {
-    return new CanonicalChain(length, older, tail)
+    this.older = older
+    this.tail = tail
   }
 
   static empty(): CanonicalChain {
     return new CanonicalChain(0, { single: emptyList(), spans: emptyList() })
   }
 
-  /** For those who store it. */
-  get parts(): CanonicalParts {
-    return { length: this.length, older: this.#older, tail: this.#tail }
-  }
-
   get head(): BlockRecord | undefined {
-    if (this.#tail !== undefined) return this.#tail.head
-    const { single } = this.#older
+    if (this.tail !== undefined) return this.tail.head
+    const { single } = this.older
     return single.at(single.length - 1)
   }
 
@@ -130,9 +109,9 @@ export class CanonicalChain {
 
   /** Appends a run up to `head`, its last block. A run at the chain's end may have grown meanwhile. */
   pushRun(run: BlockRun, head: BlockRecord): CanonicalChain {
-    const tail = this.#tail
+    const tail = this.tail
     return tail?.run === run
-      ? new CanonicalChain(tail.start + run.count, this.#older, { run, start: tail.start, head })
+      ? new CanonicalChain(tail.start + run.count, this.older, { run, start: tail.start, head })
       : new CanonicalChain(this.length + run.count, this.#filed(), {
           run,
           start: this.length,
@@ -211,7 +190,7 @@ export class CanonicalChain {
   /** How many first blocks the chains share by origin: two blocks that happen to be alike do not count. */
   common(other: CanonicalChain): number {
     let common = Math.min(this.length, other.length)
-    const [own, others] = [this.#tail, other.#tail]
+    const [own, others] = [this.tail, other.tail]
     // a run has the same blocks before it wherever it is
     if (own !== undefined && own.run === others?.run) return common
     while (common > 0) {
@@ -233,6 +212,8 @@ export class CanonicalChain {
     const length = this.length - from
     const reversed = order === 'newest first'
     const numberOf = (index: number): number => (reversed ? chain.length - 1 - index : from + index)
+    const ordered = <T>(items: IterableIterator<T>): IterableIterator<T> =>
+      reversed ? [...items].reverse().values() : items
     return {
       length,
       at: (index) => {
@@ -240,14 +221,8 @@ export class CanonicalChain {
         return counted < 0 || counted >= length ? undefined : chain.at(numberOf(counted))
       },
       hashAt: (index) => chain.hashAt(numberOf(index))!,
-      filled: () => {
-        const filled = chain.filled(from)
-        return reversed ? [...filled].reverse().values() : filled
-      },
-      segments: () => {
-        const segments = chain.#segments(from)
-        return reversed ? [...segments].reverse().values() : segments
-      },
+      filled: () => ordered(chain.filled(from)),
+      segments: () => ordered(chain.#segments(from)),
       *[Symbol.iterator]() {
         for (let index = 0; index < length; index++) yield chain.at(numberOf(index))!
       },
@@ -263,11 +238,11 @@ export class CanonicalChain {
   }
 
   #filed(): Blocks {
-    this.#blocks ??= withTail(this.#older, this.#tail, this.length - 1)
+    this.#blocks ??= withTail(this.older, this.tail, this.length - 1)
     return this.#blocks
   }
 
-  #placeAt(number: number): Place {
+  #placeAt(number: number) {
     const span = this.#spanBefore(number)
     if (span !== undefined && number < span.end) {
       return { run: span.run, record: undefined, from: span.start }

@@ -68,29 +68,23 @@ interface Named {
   readonly address: Address
 }
 
+const SYSTEM_CONTRACTS = [
+  ['cancun', 'BEACON_ROOTS_ADDRESS', BEACON_ROOTS],
+  ['prague', 'CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS', CONSOLIDATION_REQUESTS],
+  ['prague', 'DEPOSIT_CONTRACT_ADDRESS', { address: DEPOSIT_CONTRACT }],
+  ['prague', 'HISTORY_STORAGE_ADDRESS', HISTORY_STORAGE],
+  ['prague', 'WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS', WITHDRAWAL_REQUESTS],
+  ['amsterdam', 'BUILDER_DEPOSIT_CONTRACT_ADDRESS', BUILDER_DEPOSITS],
+  ['amsterdam', 'BUILDER_EXIT_CONTRACT_ADDRESS', BUILDER_EXITS],
+] as const
+
 function systemContractsOf({ depositContract }: ChainConfig, hardfork: Hardfork): Named[] {
-  const contracts: Named[] = []
-  if (isAtLeast(hardfork, 'cancun')) {
-    contracts.push({ name: 'BEACON_ROOTS_ADDRESS', address: BEACON_ROOTS.address })
-  }
-  if (isAtLeast(hardfork, 'prague')) {
-    contracts.push(
-      {
-        name: 'CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS',
-        address: CONSOLIDATION_REQUESTS.address,
-      },
-      { name: 'DEPOSIT_CONTRACT_ADDRESS', address: depositContract ?? DEPOSIT_CONTRACT },
-      { name: 'HISTORY_STORAGE_ADDRESS', address: HISTORY_STORAGE.address },
-      { name: 'WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS', address: WITHDRAWAL_REQUESTS.address },
-    )
-  }
-  if (isAtLeast(hardfork, 'amsterdam')) {
-    contracts.push(
-      { name: 'BUILDER_DEPOSIT_CONTRACT_ADDRESS', address: BUILDER_DEPOSITS.address },
-      { name: 'BUILDER_EXIT_CONTRACT_ADDRESS', address: BUILDER_EXITS.address },
-    )
-  }
-  return contracts
+  return SYSTEM_CONTRACTS.filter(([since]) => isAtLeast(hardfork, since)).map(
+    ([, name, { address }]) => ({
+      name,
+      address: address === DEPOSIT_CONTRACT ? (depositContract ?? address) : address,
+    }),
+  )
 }
 
 function byName(contracts: readonly Named[]): ReadonlyMap<string, Address> {

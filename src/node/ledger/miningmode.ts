@@ -5,20 +5,22 @@ export function isInstant({ mode, stopped }: MiningState): boolean {
   return mode.kind === 'instant' && !stopped
 }
 
-/** Least milliseconds between blocks; undefined without interval mining. */
-export function intervalOf({ mode, stopped }: MiningState): number | undefined {
-  return mode.kind === 'interval' && !stopped ? mode.intervalMs : undefined
+/** Least and most milliseconds between blocks; undefined without interval mining. */
+function boundsOf({ mode, stopped }: MiningState): readonly [number, number] | undefined {
+  if (mode.kind !== 'interval' || stopped) return undefined
+  return [mode.intervalMs, mode.longestMs ?? mode.intervalMs]
+}
+
+export function intervalOf(mining: MiningState): number | undefined {
+  return boundsOf(mining)?.[0]
 }
 
 /** Milliseconds until the next block, random between the bounds; undefined without interval mining. */
-export function nextIntervalOf(
-  { mode, stopped }: MiningState,
-  random: () => number,
-): number | undefined {
-  if (mode.kind !== 'interval' || stopped) return undefined
-  const { intervalMs, longestMs = intervalMs } = mode
-  if (longestMs === intervalMs) return intervalMs
-  return intervalMs + Math.floor(random() * (longestMs - intervalMs + 1))
+export function nextIntervalOf(mining: MiningState, random: () => number): number | undefined {
+  const bounds = boundsOf(mining)
+  if (bounds === undefined) return undefined
+  const [least, most] = bounds
+  return least === most ? least : least + Math.floor(random() * (most - least + 1))
 }
 
 /** The result of `eth_mining`. */
@@ -27,11 +29,7 @@ export function isMining(mining: MiningState): boolean {
 }
 
 export function isSameRhythm(a: MiningState, b: MiningState): boolean {
-  return a === b || (intervalOf(a) === intervalOf(b) && longestOf(a) === longestOf(b))
-}
-
-function longestOf({ mode }: MiningState): number | undefined {
-  return mode.kind === 'interval' ? (mode.longestMs ?? mode.intervalMs) : undefined
+  return String(boundsOf(a)) === String(boundsOf(b))
 }
 
 export function describeMining({ mode, stopped }: MiningState): string {

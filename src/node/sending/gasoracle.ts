@@ -81,15 +81,8 @@ function suggestedTip({ tree, settings, config }: ChainState): bigint {
 }
 
 function recordsUpTo(tree: BlockTree, newest: BlockRecord, count: number): BlockRecord[] {
-  const records = [newest]
-  let number = newest.block.header.number - 1n
-  while (records.length < count && number >= 0n) {
-    const record = blockByNumber(tree, number)
-    if (record === undefined) break
-    records.push(record)
-    number -= 1n
-  }
-  return records.reverse()
+  const number = Number(newest.block.header.number)
+  return [...tree.canonical.values(number + 1 - count, number), newest]
 }
 
 function lowestTips(record: BlockRecord): bigint[] {

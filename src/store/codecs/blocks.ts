@@ -238,17 +238,11 @@ const tail = optional(objectOf<Tail>({ run, start: plainly(), head: record }))
 
 const canonical: Codec<CanonicalChain> = {
   write(chain, to) {
-    const { length, older, tail: end } = chain.parts
-    to.count(length)
-    blocks.write(older, to)
-    tail.write(end, to)
+    to.count(chain.length)
+    blocks.write(chain.older, to)
+    tail.write(chain.tail, to)
   },
-  read: (from) =>
-    CanonicalChain.from({
-      length: from.count(),
-      older: blocks.read(from),
-      tail: tail.read(from),
-    }),
+  read: (from) => new CanonicalChain(from.count(), blocks.read(from), tail.read(from)),
 }
 
 const place = objectOf<TransactionPlace>({ record, index: plainly() })
@@ -265,7 +259,7 @@ const entryLists = listOf(shared(entries))
 
 const hashIndex: Codec<HashIndex> = {
   write: ({ parts: lists }, to) => entryLists.write(lists, to),
-  read: (from) => HashIndex.of(entryLists.read(from)),
+  read: (from) => new HashIndex(entryLists.read(from)),
 }
 
 export const tree: Codec<BlockTree> = objectOf<BlockTree>({

@@ -16,13 +16,8 @@ export class HashIndex {
   /** Each has more entries than the next one. */
   readonly parts: readonly Entries[]
 
-  private constructor(parts: readonly Entries[]) {
+  constructor(parts: readonly Entries[]) {
     this.parts = parts
-  }
-
-  /** Of the parts of another one. */
-  static of(parts: readonly Entries[]): HashIndex {
-    return new HashIndex(parts)
   }
 
   static entry(hash: Hash, number: number): number {
