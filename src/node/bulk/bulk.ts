@@ -31,9 +31,6 @@ const MIN_RUN = 32
 const MIN_STREAK = 8
 const SLOTS_PER_BLOCK = 28
 
-/** If that many blocks take longer (interval mining), a miner always pays: its blocks need less memory. */
-const SLOW_STREAK_MS = 5_000
-
 /** Seconds; the miner counts in numbers and has no later timestamps. */
 const LATEST = BigInt(Number.MAX_SAFE_INTEGER)
 
@@ -42,14 +39,8 @@ interface HeadTemplate extends Pick<ChainState, 'config' | 'settings' | 'pool'> 
   readonly miner: RunMiner
 }
 
-/** Consecutive empty blocks, and the wall time in milliseconds of the first. */
-interface Streak {
-  readonly blocks: number
-  readonly since: number
-}
-
-/** By head: the miner of the next block, or the streak that ends with the head. */
-const byHead = new WeakMap<BlockRecord, HeadTemplate | Streak>()
+/** By head: the miner of the next block, or how many empty blocks end with the head. */
+const byHead = new WeakMap<BlockRecord, HeadTemplate | number>()
 
 export const bulkMining: BulkMining = { mineNext, mineRun, noteBlock, release }
 
@@ -92,11 +83,8 @@ async function noteBlock(state: ChainState, now: number): Promise<void> {
   if (head.executed.length > 0 || head.block.header.timestamp >= LATEST) return
   const parent = blockByNumber(tree, head.block.header.number - 1n)
   const before = parent && byHead.get(parent)
-  const { blocks, since } =
-    before === undefined || 'miner' in before ? { blocks: 0, since: now } : before
-  const streak: Streak = { blocks: blocks + 1, since }
-  const isSlow = streak.blocks >= MIN_STREAK && now - since >= SLOW_STREAK_MS
-  if (!isSlow && streak.blocks < MIN_STREAK + slotsOf(tree) / SLOTS_PER_BLOCK) {
+  const streak = typeof before === 'number' ? before + 1 : 1
+  if (streak < MIN_STREAK + slotsOf(tree) / SLOTS_PER_BLOCK) {
     byHead.set(head, streak)
     return
   }
@@ -149,7 +137,7 @@ async function newTemplate(
 /** The miner of the next block, if that is empty. The caller owns it until it is set again. */
 function takeTemplate(state: ChainState, head: BlockRecord, now: number): HeadTemplate | undefined {
   const template = byHead.get(head)
-  if (template === undefined || !('miner' in template)) return undefined
+  if (typeof template !== 'object') return undefined
   const { config, settings, pool } = state
   const isLike =
     template.config === config &&

@@ -20,12 +20,6 @@ const BALANCE_OF = bytesFromHex('0x70a08231')
 /** allowance(address,address) */
 const ALLOWANCE = bytesFromHex('0xdd62ed3e')
 
-/** A candidate slot and its account: behind a proxy the proxy's own. */
-interface Slot {
-  readonly address: Address
-  readonly slot: bigint
-}
-
 interface Wanted {
   readonly token: Address
   readonly question: Uint8Array
@@ -59,11 +53,11 @@ async function setAnswer(chain: Chain, wanted: Wanted): Promise<void> {
   const { token, question, amount } = wanted
   const { accessList } = await createAccessList(chain, { to: token, data: question }, latest)
   const slots = accessList.flatMap(({ address, storageKeys }) =>
-    storageKeys.map((key): Slot => ({ address, slot: BigInt(key) })),
+    storageKeys.map((key) => ({ address, slot: BigInt(key) })),
   )
-  for (const candidate of slots) {
-    if ((await answerWith(chain, wanted, candidate)) !== amount) continue
-    const { address, slot } = candidate
+  // behind a proxy the account is the proxy's own
+  for (const { address, slot } of slots) {
+    if ((await answerWith(chain, wanted, address, slot)) !== amount) continue
     await chain.update((state) =>
       editAccount(state, address, (account) => ({
         ...account,
@@ -79,7 +73,8 @@ async function setAnswer(chain: Chain, wanted: Wanted): Promise<void> {
 async function answerWith(
   chain: Chain,
   { token, question, amount }: Wanted,
-  { address, slot }: Slot,
+  address: Address,
+  slot: bigint,
 ): Promise<bigint | undefined> {
   const stateOverrides = new Map([[address, { stateDiff: new Map([[slot, amount]]) }]])
   const outcome = await call(chain, { to: token, data: question }, latest, { stateOverrides })

@@ -229,78 +229,51 @@ function withoutNonce(runs: readonly NonceRun[], nonce: bigint): readonly NonceR
 /** Highest tip first, then first come first served, but each sender by nonce. For one use; the pool does not change. */
 export class Candidates {
   readonly #block: BlockPrices
-  /** A heap: the best is first, and no child is better than its parent. */
-  readonly #heads: QueuedCandidate[] = []
+  /** The best is last. */
+  readonly #heads: QueuedCandidate[]
 
   /** @param block transactions below its prices wait, with their sender's later ones */
   constructor(pool: Pool, world: World, block: BlockPrices) {
     this.#block = block
-    for (const [sender, queue] of pool.bySender.entries())
-      this.#offer(queue, nonceAt(world, sender))
+    this.#heads = [...pool.bySender.entries()]
+      .flatMap(([sender, queue]) => this.#candidate(queue, nonceAt(world, sender)) ?? [])
+      .sort((a, b) => (isBetter(a, b) ? 1 : -1))
   }
 
   get best(): Transaction | undefined {
-    return this.#heads[0]?.entry.transaction
+    return this.#heads.at(-1)?.entry.transaction
   }
 
   get conditions(): Conditions | undefined {
-    return this.#heads[0]?.entry.conditions
+    return this.#heads.at(-1)?.entry.conditions
   }
 
   advance(): void {
-    const taken = this.#take()
-    if (taken !== undefined) this.#offer(taken.queue, taken.entry.transaction.nonce + 1n)
+    const taken = this.#heads.pop()
+    const next = taken && this.#candidate(taken.queue, taken.entry.transaction.nonce + 1n)
+    if (next === undefined) return
+    let [low, high] = [0, this.#heads.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (isBetter(this.#heads[middle]!, next)) high = middle
+      else low = middle + 1
+    }
+    this.#heads.splice(low, 0, next)
   }
 
   /** Skips all of the sender's transactions. */
   skip(): void {
-    this.#take()
+    this.#heads.pop()
   }
 
-  #take(): QueuedCandidate | undefined {
-    const first = this.#heads[0]
-    const last = this.#heads.pop()
-    if (first === undefined || last === undefined) return undefined
-    if (this.#heads.length > 0) {
-      this.#heads[0] = last
-      this.#sink()
-    }
-    return first
-  }
-
-  #offer(queue: SenderQueue, nonce: bigint): void {
+  /** Undefined for one that waits. */
+  #candidate(queue: SenderQueue, nonce: bigint): QueuedCandidate | undefined {
     const entry = queue.byNonce.get(nonce.toString())
-    if (entry === undefined) return
+    if (entry === undefined) return undefined
     const tip = effectiveTip(entry.transaction, this.#block.baseFee)
-    if (tip < 0n || !paysBlobs(entry.transaction, this.#block)) return
-    this.#heads.push({ entry, tip, queue })
-    this.#rise()
-  }
-
-  #rise(): void {
-    const heads = this.#heads
-    let at = heads.length - 1
-    while (at > 0) {
-      const above = (at - 1) >> 1
-      if (!isBetter(heads[at]!, heads[above]!)) return
-      swap(heads, at, above)
-      at = above
-    }
-  }
-
-  #sink(): void {
-    const heads = this.#heads
-    let at = 0
-    for (;;) {
-      const left = 2 * at + 1
-      const right = left + 1
-      let best = at
-      if (left < heads.length && isBetter(heads[left]!, heads[best]!)) best = left
-      if (right < heads.length && isBetter(heads[right]!, heads[best]!)) best = right
-      if (best === at) return
-      swap(heads, at, best)
-      at = best
-    }
+    return tip < 0n || !paysBlobs(entry.transaction, this.#block)
+      ? undefined
+      : { entry, tip, queue }
   }
 }
 
@@ -326,10 +299,4 @@ interface QueuedCandidate extends Candidate {
 /** Higher tip first, then earlier arrival. */
 export function isBetter(a: Candidate, b: Candidate): boolean {
   return a.tip > b.tip || (a.tip === b.tip && a.entry.arrival < b.entry.arrival)
-}
-
-function swap(heads: QueuedCandidate[], a: number, b: number): void {
-  const kept = heads[a]!
-  heads[a] = heads[b]!
-  heads[b] = kept
 }

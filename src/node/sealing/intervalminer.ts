@@ -42,22 +42,15 @@ class Schedule {
     const { state, environment } = this.#chain
     const random = (): number => Number(bigintFromBytes(environment.random(4))) / 2 ** 32
     const intervalMs = nextIntervalOf(state.mining, random)
-    if (intervalMs !== undefined) this.#arm(Math.max(last + intervalMs, performance.now()))
-  }
-
-  #arm(due: number): void {
-    const timer = setTimeout(
-      () => {
-        void this.#mine().finally(() => {
-          // a replaced timer must not continue beside its replacement
-          if (this.#timer !== timer) return
-          this.#armAfter(due)
-        })
-      },
-      Math.max(0, due - performance.now()),
-    )
-    timer.unref()
-    this.#timer = timer
+    if (intervalMs === undefined) return
+    const due = Math.max(last + intervalMs, performance.now())
+    const timer = setTimeout(() => {
+      void this.#mine().finally(() => {
+        // a replaced timer must not continue beside its replacement
+        if (this.#timer === timer) this.#armAfter(due)
+      })
+    }, due - performance.now())
+    this.#timer = timer.unref()
   }
 
   async #mine(): Promise<void> {
