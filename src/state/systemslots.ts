@@ -5,6 +5,7 @@ import {
   type AccountAccess,
   accessListOf,
   type BlockAccessList,
+  NO_SLOTS,
   NO_WRITES,
 } from '../protocol/blocks/accesslist.ts'
 import type { Hardfork } from '../protocol/forks.ts'
@@ -81,9 +82,9 @@ export function systemWrites(input: SystemInput): readonly SlotWrites[] {
   return writes
 }
 
-function accessOf(
+export function accessOf(
   address: Address,
-  reads: ReadonlySet<bigint>,
+  reads: ReadonlySet<bigint> = NO_SLOTS,
   writes: ReadonlyMap<bigint, bigint> = NO_WRITES,
 ): AccountAccess {
   return { address, reads, writes, balance: undefined, nonce: undefined, code: undefined }

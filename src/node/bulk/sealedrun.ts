@@ -4,16 +4,8 @@ import { memoize } from '../../core/lrucache.ts'
 import { addressKey } from '../../state/keys.ts'
 import { BEACON_ROOTS, HISTORY_STORAGE, type Predeploy } from '../../state/predeploys.ts'
 import { beaconSlot, historySlot, RING } from '../../state/systemslots.ts'
-import type { Trie, TrieChange } from '../../state/trie.ts'
-import {
-  type Account,
-  accountAt,
-  emptyStorage,
-  type StorageSlot,
-  type World,
-  withAccounts,
-  withSlots,
-} from '../../state/world.ts'
+import type { TrieChange } from '../../state/trie.ts'
+import { type Account, accountAt, type World, withAccounts, withSlots } from '../../state/world.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import type { BlockRun } from '../ledger/blockrun.ts'
 import type { SystemWrites } from '../mining/emptyblocks.ts'
@@ -31,7 +23,8 @@ export class SealedRun implements BlockRun, RunContents {
   readonly template: RunTemplate
   readonly writes: SystemWrites
   readonly log: RunLog = new RunLog()
-  readonly #worlds: RingWorlds
+  /** Each block writes its own timestamp and its parent's hash. */
+  readonly #rings: readonly RingStorage[]
   readonly #records = memoize(RECENT_RECORDS, (index: number) => this.newRecord(index))
   /** Open addressing by the first four bytes of a hash: indexes counted from 1, 0 for nothing. */
   #table = new Uint32Array(0)
@@ -41,7 +34,17 @@ export class SealedRun implements BlockRun, RunContents {
   constructor(template: RunTemplate, writes: SystemWrites) {
     this.template = template
     this.writes = writes
-    this.#worlds = new RingWorlds(this, writes)
+    const { world, block } = template.parent
+    const first = block.header.number + 1n
+    const times = new RingStorage(BEACON_ROOTS, world, (index) => {
+      const timestamp = this.timestampAt(index)
+      return [beaconSlot(timestamp), timestamp]
+    })
+    const parents = new RingStorage(HISTORY_STORAGE, world, (index) => [
+      historySlot(first + BigInt(index)),
+      BigInt(parentHashAt(this, index)),
+    ])
+    this.#rings = [...(writes.time ? [times] : []), ...(writes.hash ? [parents] : [])]
   }
 
   get count(): number {
@@ -72,7 +75,8 @@ export class SealedRun implements BlockRun, RunContents {
   }
 
   worldAt(index: number): World {
-    return this.#worlds.at(index)
+    const changes = this.#rings.map((ring) => ring.changeAt(index))
+    return withAccounts(this.template.parent.world, changes)
   }
 
   recordAt(index: number): BlockRecord {
@@ -103,89 +107,57 @@ function prefixOf(hash: Uint8Array): number {
   return (hash[0]! << 24) | (hash[1]! << 16) | (hash[2]! << 8) | hash[3]!
 }
 
-interface RingStorages {
-  readonly time: Trie<StorageSlot>
-  readonly hashes: Trie<StorageSlot>
-}
-
-/** Kept pairs of storages: one that shares nothing with another takes megabytes. */
+/** Kept storages of a contract: one that shares nothing with another takes megabytes. */
 const RECENT = 4
 
-/**
- * The worlds after each block. Only the two system contracts differ; their storage is made on read from the nearest
- * kept one before. Each block writes its parent's hash and its own timestamp.
- */
-class RingWorlds {
-  readonly #run: RunContents
-  readonly #writes: SystemWrites
-  readonly #recent = new Map<number, RingStorages>()
+/** The storage of a system contract after each block, made on read from the nearest kept one before. */
+class RingStorage {
+  readonly #contract: Predeploy
+  readonly #base: World
+  readonly #writtenBy: (index: number) => readonly [slot: bigint, value: bigint]
+  readonly #recent = new Map<number, Account['storage']>()
 
-  /** @param writes which of the two contracts is written to */
-  constructor(run: RunContents, writes: SystemWrites) {
-    this.#run = run
-    this.#writes = writes
+  constructor(
+    contract: Predeploy,
+    base: World,
+    writtenBy: (index: number) => readonly [slot: bigint, value: bigint],
+  ) {
+    this.#contract = contract
+    this.#base = base
+    this.#writtenBy = writtenBy
   }
 
-  get #base(): World {
-    return this.#run.template.parent.world
-  }
-
-  at(index: number): World {
-    const writes = this.#writes
-    const changes: TrieChange<Account>[] = []
-    if (writes.time) changes.push(this.#change(BEACON_ROOTS, () => this.#storagesAt(index).time))
-    if (writes.hash)
-      changes.push(this.#change(HISTORY_STORAGE, () => this.#storagesAt(index).hashes))
-    return withAccounts(this.#base, changes)
-  }
-
-  #change({ address }: Predeploy, storage: () => Trie<StorageSlot>): TrieChange<Account> {
-    const account = accountAt(this.#base, address)
-    if (account === undefined) throw new Error(`no system contract at ${address}`)
+  changeAt(index: number): TrieChange<Account> {
+    const storage = (): Account['storage'] => this.#at(index)
     const value = {
-      ...account,
+      ...this.#account,
       get storage() {
         return storage()
       },
     }
-    return { key: addressKey(address), value }
+    return { key: addressKey(this.#contract.address), value }
   }
 
-  #storagesAt(index: number): RingStorages {
+  get #account(): Account {
+    const { address } = this.#contract
+    const account = accountAt(this.#base, address)
+    if (account === undefined) throw new Error(`no system contract at ${address}`)
+    return account
+  }
+
+  #at(index: number): Account['storage'] {
     const known = this.#recent.get(index)
     if (known !== undefined) return known
     const before = Math.max(-1, ...[...this.#recent.keys()].filter((each) => each < index))
-    const from = this.#recent.get(before) ?? this.#baseStorages()
-    const storages = this.#after(from, before + 1, index)
-    this.#recent.set(index, storages)
-    if (this.#recent.size > RECENT) this.#recent.delete(this.#recent.keys().next().value!)
-    return storages
-  }
-
-  #after({ time, hashes }: RingStorages, first: number, last: number): RingStorages {
-    const [run, writes] = [this.#run, this.#writes]
-    const number = run.template.parent.block.header.number + 1n
-    const times = new Map<bigint, bigint>()
-    const parents = new Map<bigint, bigint>()
-    const ring = Number(RING)
+    const slots = new Map<bigint, bigint>()
     // backwards until the ring is full, so that the newest stays: timestamps may leave gaps
-    for (let index = last; writes.time && index >= first && times.size < ring; index--) {
-      const timestamp = run.timestampAt(index)
-      const slot = beaconSlot(timestamp)
-      if (!times.has(slot)) times.set(slot, timestamp)
+    for (let at = index; at > before && slots.size < RING; at--) {
+      const [slot, value] = this.#writtenBy(at)
+      if (!slots.has(slot)) slots.set(slot, value)
     }
-    for (let index = Math.max(first, last - ring + 1); writes.hash && index <= last; index++) {
-      parents.set(historySlot(number + BigInt(index)), BigInt(parentHashAt(run, index)))
-    }
-    return {
-      time: withSlots(time, times),
-      hashes: withSlots(hashes, parents),
-    }
-  }
-
-  #baseStorages(): RingStorages {
-    const storageAt = ({ address }: Predeploy): Trie<StorageSlot> =>
-      accountAt(this.#base, address)?.storage ?? emptyStorage
-    return { time: storageAt(BEACON_ROOTS), hashes: storageAt(HISTORY_STORAGE) }
+    const storage = withSlots(this.#recent.get(before) ?? this.#account.storage, slots)
+    this.#recent.set(index, storage)
+    if (this.#recent.size > RECENT) this.#recent.delete(this.#recent.keys().next().value!)
+    return storage
   }
 }

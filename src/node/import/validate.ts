@@ -8,8 +8,6 @@ import {
   type AccountAccess,
   type BlockAccessList,
   excessOfItems,
-  NO_SLOTS,
-  NO_WRITES,
 } from '../../protocol/blocks/accesslist.ts'
 import { type Block, cumulativeDifficulty } from '../../protocol/blocks/block.ts'
 import type { EncodedBlock } from '../../protocol/blocks/blockdecoding.ts'
@@ -37,6 +35,7 @@ import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { decodeBlockTransaction } from '../../protocol/transactions/transactiondecoding.ts'
 import { hasGasCap, TRANSACTION_GAS_CAP } from '../../protocol/transactions/transactionrules.ts'
 import { Overlay } from '../../state/overlay.ts'
+import { accessOf } from '../../state/systemslots.ts'
 import { balanceAt, stateRoot, type World } from '../../state/world.ts'
 import { addresses, signersOf } from '../accounts/accounts.ts'
 import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
@@ -251,14 +250,8 @@ function withdrawnIn(
   const paid = new Set(withdrawals.map(({ address }) => address))
   return [...paid].map((address) => {
     const balance = balanceAt(after, address)
-    return {
-      address,
-      reads: NO_SLOTS,
-      writes: NO_WRITES,
-      balance: balance === balanceAt(before, address) ? undefined : balance,
-      nonce: undefined,
-      code: undefined,
-    }
+    const access = accessOf(address)
+    return balance === balanceAt(before, address) ? access : { ...access, balance }
   })
 }
 

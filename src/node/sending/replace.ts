@@ -60,23 +60,12 @@ function requireSame(waiting: Transaction, request: TransactionRequest): void {
   throw new DevchainError('INVALID_PARAMS', message)
 }
 
-function membersOf(request: TransactionRequest): Readonly<Record<string, unknown>> {
-  const { type, chainId, to, value, data, gas, accessList, authorizationList, blobs } = request
-  const { gasPrice, maxFeePerGas, maxPriorityFeePerGas } = request
+function membersOf({ data, blobs, ...others }: TransactionRequest): Record<string, unknown> {
   return {
-    type,
-    chainId,
-    to,
-    value,
+    ...others,
     data: data && hexFromBytes(data),
-    gas,
-    gasPrice,
-    maxFeePerGas,
-    maxPriorityFeePerGas,
     maxFeePerBlobGas: blobs?.maxFeePerBlobGas,
     blobVersionedHashes: blobs?.versionedHashes,
-    accessList,
-    authorizationList,
   }
 }
 

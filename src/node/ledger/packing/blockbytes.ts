@@ -76,7 +76,6 @@ const NONE: readonly never[] = []
 const STATUS = 1n
 const IS_ALONE = 2n
 const IS_NOT_ALONE = 4n
-const HAS_ROOT = 8n
 
 /** @param near a header of the same chain, with which this one may share its fields */
 export function packBlock({ block, executed }: BlockParts, near: Header | undefined): PackedBlock {
@@ -167,7 +166,6 @@ function itemsOf(executed: ExecutedTransaction, output: Uint8Array): RlpValue[] 
   const { status, root, cumulativeGasUsed, gasUsed, effectiveGasPrice, logs, blockGas } = receipt
   let flags = status ? STATUS : 0n
   if (isAlone !== undefined) flags |= isAlone ? IS_ALONE : IS_NOT_ALONE
-  if (root !== undefined) flags |= HAS_ROOT
   const items = [
     transaction.raw,
     transaction.from,
@@ -206,11 +204,11 @@ function executedOf(
   const output = fields.bytes('output')
   const logs = fields.list('logs').map(logOf)
   const blobPrice = fields.integer('blobPrice')
-  const root = rootOf(fields, flags)
+  const root = fields.bytes('root')
   const receipt: Receipt = {
     type,
     status: (flags & STATUS) !== 0n,
-    root,
+    root: root.length === 0 ? undefined : hashFromBytes(root),
     cumulativeGasUsed,
     gasUsed,
     effectiveGasPrice,
@@ -230,12 +228,6 @@ function executedOf(
     consoleLines: rest?.consoleLines ?? NONE,
     ...(isAlone === undefined ? {} : { isAlone }),
   }
-}
-
-function rootOf(fields: ListFields, flags: bigint): Hash | undefined {
-  if ((flags & HAS_ROOT) !== 0n) return fields.hash('root')
-  fields.item()
-  return undefined
 }
 
 function blockGasOf(fields: ListFields): BlockGas | undefined {
