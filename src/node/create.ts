@@ -102,8 +102,8 @@ async function startingState(
   const { gasLimit, difficulty } = options
   const settings = {
     ...state.settings,
-    ...(gasLimit === undefined ? {} : { blockGasLimit: gasLimit }),
-    ...(difficulty === undefined ? {} : { difficulty }),
+    blockGasLimit: gasLimit ?? state.settings.blockGasLimit,
+    difficulty: difficulty ?? state.settings.difficulty,
   }
   return { ...state, settings }
 }

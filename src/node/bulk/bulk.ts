@@ -7,7 +7,7 @@ import type { BlockRecord } from '../ledger/blockrecord.ts'
 import { appendRun, type BlockTree, blockByNumber, headOf } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import type { StateChange } from '../ledger/change.ts'
-import { clockAfterBlock, nextTimestamp } from '../ledger/clock.ts'
+import { clockAfterBlock, nextTimestamp, timestampIn } from '../ledger/clock.ts'
 import type { BulkMining, MinedRun } from '../mining/bulkmining.ts'
 import {
   type AlikeBlocks,
@@ -95,11 +95,11 @@ async function noteBlock(state: ChainState, now: number): Promise<void> {
 
 async function mineRun(
   state: ChainState,
-  { count, timestampAt, writes }: AlikeBlocks,
+  { count, times, writes }: AlikeBlocks,
   now: number,
   yieldIfDue: YieldIfDue,
 ): Promise<MinedRun | undefined> {
-  if (count < MIN_RUN || timestampAt(count - 1) > LATEST) return undefined
+  if (count < MIN_RUN || timestampIn(times, count - 1) > LATEST) return undefined
   const known = takeTemplate(state, headOf(state.tree), now)
   if (known === undefined && SLOTS_PER_BLOCK * count < slotsOf(state.tree)) return undefined
   const template = known ?? (await newTemplate(state, writes, yieldIfDue))
@@ -110,8 +110,8 @@ async function mineRun(
   while (run.count < start + count) {
     const index = run.count - start
     const length = Math.min(BATCH, count - index)
-    const times = Array.from({ length }, (_, at) => Number(timestampAt(index + at)))
-    if (miner.mine(times) === 0) break
+    const next = Array.from({ length }, (_, at) => Number(timestampIn(times, index + at)))
+    if (miner.mine(next) === 0) break
     await yieldIfDue()
   }
   const mined = run.count - start

@@ -15,7 +15,7 @@ import {
   recordToRead,
   type TransactionPlace,
 } from '../ledger/blocktree.ts'
-import { hasCodeAfter } from '../ledger/packing/keptrecord.ts'
+import { KeptRecord } from '../ledger/packing/keptrecord.ts'
 import { replay, type TraceBudget } from './replay.ts'
 
 type Appearances = readonly ReadonlySet<Address>[]
@@ -87,7 +87,7 @@ function hasMade({ receipt }: ExecutedTransaction, address: Address): boolean {
 function firstWithCode(tree: BlockTree, address: Address, from: bigint): BlockRecord | undefined {
   const hasCode = (number: bigint): boolean => {
     const record = blockByNumber(tree, number)
-    return record !== undefined && hasCodeAfter(record, address)
+    return record !== undefined && KeptRecord.hasCode(record, address)
   }
   let [low, high] = [from, BigInt(tree.canonical.length) - 1n]
   if (low > high || !hasCode(high)) return undefined

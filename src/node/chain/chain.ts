@@ -12,7 +12,7 @@ import { headChange, headOf } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import type { CommandOf, StateChange } from '../ledger/change.ts'
 import { nextTimestamp } from '../ledger/clock.ts'
-import { holdWorld } from '../ledger/packing/keptrecord.ts'
+import { KeptRecord } from '../ledger/packing/keptrecord.ts'
 import type { BulkMining } from '../mining/bulkmining.ts'
 import { blockEnvironment } from '../mining/environment.ts'
 import { buildPending, isSameButForPool, type PendingDraft } from '../mining/miner.ts'
@@ -245,7 +245,7 @@ export class Chain {
       const { state: after, value, dropped = [] } = isPromise(changed) ? await changed : changed
       if (after !== before) {
         // a revert may make an old block the head
-        const held = holdWorld(headOf(after.tree))
+        const held = KeptRecord.hold(headOf(after.tree))
         if (held !== undefined) await held
         const head = headChange(before.tree, after.tree)
         const stored = this.#commit({ before, after, head, dropped, peer })

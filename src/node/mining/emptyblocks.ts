@@ -33,8 +33,6 @@ export interface SystemWrites {
 export interface AlikeBlocks {
   readonly count: number
   readonly times: TimeRows
-  /** Seconds, by index from 0. */
-  readonly timestampAt: (index: number) => bigint
   readonly writes: SystemWrites
 }
 
@@ -46,10 +44,8 @@ export function alikeBlocks(
   { now, blocks, interval }: RunRequest,
 ): AlikeBlocks | undefined {
   const times = nextTimestamps(state, now, interval)
-  const timestampAt = (index: number): bigint => timestampIn(times, index)
-  const writes = writesOfAlike(state, nextBlockEnvironment(state, now, timestampAt(0)))
-  if (writes === undefined) return undefined
-  return { count: alikeCount(state, blocks, timestampAt), times, timestampAt, writes }
+  const writes = writesOfAlike(state, nextBlockEnvironment(state, now, timestampIn(times, 0)))
+  return writes && { count: alikeCount(state, blocks, times), times, writes }
 }
 
 /** The next block's writes to system contracts; undefined when it is not empty or not like the newest one. */
@@ -136,13 +132,12 @@ function hasHeaderOf(
 }
 
 /** How many of the next blocks have the same rules: all wanted, or half, or a quarter… */
-function alikeCount(
-  { config, tree }: ChainState,
-  wanted: bigint,
-  timestampAt: (index: number) => bigint,
-): number {
+function alikeCount({ config, tree }: ChainState, wanted: bigint, times: TimeRows): number {
   const next = BigInt(tree.canonical.length)
-  const pointAt = (index: number): NumberAndTime => [next + BigInt(index), timestampAt(index)]
+  const pointAt = (index: number): NumberAndTime => [
+    next + BigInt(index),
+    timestampIn(times, index),
+  ]
   const first = pointAt(0)
   let count = Number(wanted)
   while (count > 0 && !haveSameRules(config, first, pointAt(count - 1))) {

@@ -2,6 +2,7 @@
 import { hashBytes } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { bigintFromBytes, equalBytes, type Hash } from '../../core/hex.ts'
+import { LruCache } from '../../core/lrucache.ts'
 import type { Cancellation } from '../../evm/cancellation.ts'
 import { sealBlock } from '../../protocol/blocks/block.ts'
 import type { Header } from '../../protocol/blocks/header.ts'
@@ -77,7 +78,7 @@ const LEAST_MERGED_DIFFICULTY = 3n
 export class GetWork {
   readonly #chain: Chain
   readonly #ethash = new Ethash()
-  readonly #works = new Map<Hash, Work>()
+  readonly #works = new LruCache<Hash, Work>(MAX_WORKS)
   readonly #rates = new Map<string, { readonly rate: bigint; readonly at: number }>()
   #lastWork: { readonly parentHash: Hash; readonly fees: bigint } | undefined
 
@@ -145,7 +146,7 @@ export class GetWork {
     // moves the miner to the newest end
     this.#rates.delete(miner)
     this.#rates.set(miner, { rate, at: this.#chain.environment.now() })
-    dropOldest(this.#rates, MAX_MINERS)
+    if (this.#rates.size > MAX_MINERS) this.#rates.delete(this.#rates.keys().next().value!)
   }
 
   hashrate(): bigint {
@@ -164,9 +165,7 @@ export class GetWork {
     const record = await this.#chain.pending(cancellation)
     const hash = sealHash(record.block.header)
     const work = this.#works.get(hash) ?? { sealHash: hash, record, parent }
-    this.#works.delete(hash)
     this.#works.set(hash, work)
-    dropOldest(this.#works, MAX_WORKS)
     return work
   }
 
@@ -223,13 +222,6 @@ function withSeal(record: BlockRecord, seal: Seal): BlockRecord {
 function mergedTarget({ block }: BlockRecord): bigint {
   const { difficulty } = block.header
   return targetOf(difficulty > LEAST_MERGED_DIFFICULTY ? difficulty : LEAST_MERGED_DIFFICULTY)
-}
-
-function dropOldest<K, V>(map: Map<K, V>, limit: number): void {
-  for (const key of map.keys()) {
-    if (map.size <= limit) return
-    map.delete(key)
-  }
 }
 
 function checkEthash(number: bigint): void {

@@ -215,9 +215,9 @@ export class KeptRecord implements BlockRecord {
   }
 
   /** Undefined if its world is there, or made in less than a turn. */
-  static restore(record: KeptRecord): Promise<void> | undefined {
-    if (record.#changes === undefined || restored.get(record) !== undefined) return undefined
-    if (record.#world !== undefined) return undefined
+  static restore(record: BlockRecord): Promise<void> | undefined {
+    if (!(record instanceof KeptRecord) || record.#changes === undefined) return undefined
+    if (KeptRecord.#worldThere(record) !== undefined) return undefined
     const underway = restoring.get(record)
     if (underway !== undefined) return underway
     const { base, after } = KeptRecord.#wayTo(record)
@@ -227,18 +227,20 @@ export class KeptRecord implements BlockRecord {
     return made
   }
 
-  /** Undefined if its world is there now, else when it is. It stays until blocks after it are old, too. */
-  static hold(record: KeptRecord): Promise<void> | undefined {
-    if (record.#world !== undefined || record.#changes === undefined) return undefined
+  /** The world of a head stays. Undefined if it is there now, else when it is: that of an old block is made in turns. */
+  static hold(head: BlockRecord): Promise<void> | undefined {
+    if (!(head instanceof KeptRecord) || head.#changes === undefined) return undefined
+    if (head.#world !== undefined) return undefined
     const keep = (): void => {
-      record.#world = KeptRecord.#restored(record)
+      head.#world = KeptRecord.#restored(head)
     }
-    return KeptRecord.restore(record)?.then(keep) ?? void keep()
+    return KeptRecord.restore(head)?.then(keep) ?? void keep()
   }
 
-  static hasCode(record: KeptRecord, address: Address): boolean {
-    if (KeptRecord.#isStateless(record)) throw noWorldOf(record.block)
-    let at: BlockRecord = record
+  /** Whether an account has code after a block, whose world need not be made. */
+  static hasCode(record: BlockRecord, address: Address): boolean {
+    if (record.isStateless === true) throw noWorldOf(record.block)
+    let at = record
     let world = KeptRecord.#worldThere(at)
     while (world === undefined) {
       const { changes, parent } = at as KeptRecord
@@ -282,19 +284,7 @@ export class LoadedRecord extends KeptRecord {
 
 /** The record, when its world can be read at once: that of an old block is made in turns. */
 export function withWorldReady(record: BlockRecord): MaybePromise<BlockRecord> {
-  const made = record instanceof KeptRecord ? KeptRecord.restore(record) : undefined
-  return made === undefined ? record : made.then(() => record)
-}
-
-/** The world of a head stays. Undefined if it is there now, else when it is: that of an old block is made in turns. */
-export function holdWorld(head: BlockRecord): Promise<void> | undefined {
-  return head instanceof KeptRecord ? KeptRecord.hold(head) : undefined
-}
-
-/** Whether an account has code after a block, whose world need not be made. */
-export function hasCodeAfter(record: BlockRecord, address: Address): boolean {
-  if (record instanceof KeptRecord) return KeptRecord.hasCode(record, address)
-  return codeAt(record.world, address).length > 0
+  return KeptRecord.restore(record)?.then(() => record) ?? record
 }
 
 /** Blocks of a fork's network stay as they are: other rules may have made them. */

@@ -18,8 +18,6 @@ import { packBlock, unpackBlock } from '../../../../src/node/ledger/packing/bloc
 import { HashIndex } from '../../../../src/node/ledger/packing/hashindex.ts'
 import {
   FRESH_BLOCKS,
-  hasCodeAfter,
-  holdWorld,
   type KeptRecord,
   WORLD_STEP,
   withWorldReady,
@@ -126,7 +124,7 @@ async function pack(hardfork: Hardfork, turns: readonly Turn[]): Promise<void> {
   // the last world first, so that it is made of all changes
   for (let number = records.length - 1; number > 0; number--) {
     records[number]!.thin(number)
-    const withCode = [...addresses].filter((address) => hasCodeAfter(records[number]!, address))
+    const withCode = [...addresses].filter((address) => KeptRecord.hasCode(records[number]!, address))
     expect(withCode.sort()).toEqual(namesIn(before[number]!.accounts, isContract).sort())
     expect(records[number]!.logsBloom).toEqual(blooms[number])
     expect(partsOf(records[number]!)).toEqual(before[number])
@@ -224,8 +222,8 @@ describe('a long chain', () => {
       expect(withWorldReady(records[number]!)).toBe(records[number])
       expect(stateRoot(records[number]!.world)).toBe(records[number]!.block.header.stateRoot)
     }
-    await holdWorld(records[1500]!)
-    expect(holdWorld(records[1500]!)).toBeUndefined()
+    await KeptRecord.hold(records[1500]!)
+    expect(KeptRecord.hold(records[1500]!)).toBeUndefined()
     chain.close()
   })
 
