@@ -71,14 +71,14 @@ async function mineSeveral(
   while (left > 0n) {
     // the last block sets the clock, and the first may differ from the others
     if (left < blocks && left > 1n) {
-      checkLastTimestamp(current, now, interval, left)
+      checkSpaced(timestampIn(nextTimestamps(current, now, interval), Number(left - 1n)))
       const wanted = { now, blocks: left - 1n, interval }
       const run = await mineRun(current, wanted, yieldIfDue, bulk)
       current = run?.state ?? current
       left -= run?.blocks ?? 0n
     }
     const exact = left === blocks ? timestamp : spaced(current, interval)
-    const mined: Mined = await mineNext(executor, current, { now, timestamp: exact }, bulk)
+    const mined = await mineNext(executor, current, { now, timestamp: exact }, bulk)
     current = mined.state
     left -= 1n
     dropped.push(...mined.dropped)
@@ -125,15 +125,6 @@ function mineNext(
     return mined
   }
   return bulk?.mineNext(state, options) ?? mineAny()
-}
-
-function checkLastTimestamp(
-  state: ChainState,
-  now: number,
-  interval: bigint | undefined,
-  blocks: bigint,
-): void {
-  checkSpaced(timestampIn(nextTimestamps(state, now, interval), Number(blocks - 1n)))
 }
 
 function checkSpaced(last: bigint): void {

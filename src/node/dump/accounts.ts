@@ -112,7 +112,9 @@ export class WorldReader {
     if (codeHash !== code.codeHash) {
       throw noDump(`${path}: expected code with the hash ${codeHash}, got ${code.codeHash}`)
     }
-    const [nonce, balance] = amountsOf(members)
+    // older dumps may lack both
+    const nonce = members.has('nonce') ? members.integer('nonce', 64) : 0n
+    const balance = members.has('balance') ? members.integer('balance') : 0n
     return { address, nonce, balance, ...code, slots }
   }
 
@@ -193,12 +195,6 @@ export class WorldReader {
     }
     return withSlots(storage, part)
   }
-}
-
-/** Older dumps may lack both; the default is 0. */
-function amountsOf(members: Members): readonly [bigint, bigint] {
-  const nonce = members.has('nonce') ? members.integer('nonce', 64) : 0n
-  return [nonce, members.has('balance') ? members.integer('balance') : 0n]
 }
 
 /** Anvil's older states keep code with padding and a table of jump destinations, as plain bytes, or as the delegated address. */

@@ -13,16 +13,12 @@ export type DumpedJson = Readonly<Record<string, unknown>>
 /** Integers become quantities, bytes hex; undefined members are left out. */
 export function dumped(members: DumpedJson): DumpedJson {
   const json: Record<string, unknown> = {}
-  for (const name of Object.keys(members)) {
-    const value = members[name]
-    if (value !== undefined) json[name] = jsonOf(value)
+  for (const [name, value] of Object.entries(members)) {
+    if (value instanceof Uint8Array) json[name] = hexFromBytes(value)
+    else if (typeof value === 'bigint') json[name] = quantityFromBigint(value)
+    else if (value !== undefined) json[name] = value
   }
   return json
-}
-
-function jsonOf(value: unknown): unknown {
-  if (value instanceof Uint8Array) return hexFromBytes(value)
-  return typeof value === 'bigint' ? quantityFromBigint(value) : value
 }
 
 /** Even of a failed creation. */

@@ -5,12 +5,7 @@ import { encodeRlp } from '../../core/rlp.ts'
 import type { Block } from '../../protocol/blocks/block.ts'
 import { FIELDS, type Header } from '../../protocol/blocks/header.ts'
 import type { Receipt } from '../../protocol/blocks/receipt.ts'
-import type { Withdrawal } from '../../protocol/blocks/withdrawal.ts'
-import {
-  type Authorization,
-  isImpersonated,
-  type Transaction,
-} from '../../protocol/transactions/transaction.ts'
+import { isImpersonated, type Transaction } from '../../protocol/transactions/transaction.ts'
 import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
 import { createdBy, type DumpedJson, dumped, exitOf } from './anvil.ts'
 import { outermostOf } from './traces.ts'
@@ -20,7 +15,10 @@ export function dumpedBlock({ header, transactions, uncles, withdrawals }: Block
     header: dumpedHeader(header),
     transactions: transactions.map(dumpedTransaction),
     ommers: uncles.map(dumpedHeader),
-    withdrawals: header.withdrawalsRoot === undefined ? null : withdrawals.map(dumpedWithdrawal),
+    withdrawals:
+      header.withdrawalsRoot === undefined
+        ? null
+        : withdrawals.map(({ amountGwei, ...others }) => dumped({ ...others, amount: amountGwei })),
   }
 }
 
@@ -53,10 +51,6 @@ function dumpedHeader(header: Header): DumpedJson {
   return dumped(members)
 }
 
-function dumpedWithdrawal({ amountGwei, ...others }: Withdrawal): DumpedJson {
-  return dumped({ ...others, amount: amountGwei })
-}
-
 function dumpedTransaction(transaction: Transaction): DumpedJson {
   const sender = isImpersonated(transaction) ? transaction.from : null
   return { transaction: signedMembers(transaction), impersonated_sender: sender }
@@ -74,7 +68,11 @@ function signedMembers(transaction: Transaction): DumpedJson {
     value: transaction.value,
     accessList: type === 0 ? undefined : transaction.accessList,
     authorizationList:
-      type === 4 ? transaction.authorizationList.map(dumpedAuthorization) : undefined,
+      type === 4
+        ? transaction.authorizationList.map(({ yParity, ...others }) =>
+            dumped({ ...others, yParity: BigInt(yParity) }),
+          )
+        : undefined,
     maxFeePerBlobGas: blobs?.maxFeePerBlobGas,
     blobVersionedHashes: blobs?.versionedHashes,
     input: transaction.data,
@@ -84,10 +82,6 @@ function signedMembers(transaction: Transaction): DumpedJson {
     v,
     hash: transaction.hash,
   })
-}
-
-function dumpedAuthorization({ yParity, ...others }: Authorization): DumpedJson {
-  return dumped({ ...others, yParity: BigInt(yParity) })
 }
 
 function dumpedInfo(

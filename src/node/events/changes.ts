@@ -42,7 +42,8 @@ export function announcementsOf(change: StateChange): Announcements {
 }
 
 export function entriesOf({ record, removed }: BlockLogs): LogEntry[] {
-  return removed ? logsOf(record).reverse().map(asRemoved) : logsOf(record)
+  const entries = logsOf(record)
+  return removed ? entries.reverse().map((entry) => ({ ...entry, removed })) : entries
 }
 
 function blocksWithLogs({ head }: StateChange): BlockLogs[] {
@@ -55,10 +56,6 @@ function blocksWithLogs({ head }: StateChange): BlockLogs[] {
     }
   }
   return found
-}
-
-function asRemoved(entry: LogEntry): LogEntry {
-  return { ...entry, removed: true }
 }
 
 /** Mined transactions lack arrival numbers: new are those in neither the old pool nor an older block. */

@@ -84,7 +84,9 @@ function blockOf(run: RunContents, index: number): Block {
     ...listFields(parent, { number, timestamp, parentHash }),
   }
   const parts = { header, transactions: NONE, uncles: NONE, withdrawals: NONE }
-  return { ...parts, hash: run.hashAt(index), size: size + sizeDifference(header, template) }
+  // both are longer than 256 bytes
+  const difference = sizeOfIntegers(header) - sizeOfIntegers(template)
+  return { ...parts, hash: run.hashAt(index), size: size + difference }
 }
 
 /** From amsterdam on each block has its own list and slot. */
@@ -99,11 +101,6 @@ function listFields(
     blockAccessListHash: hashAccessList(list),
     slotNumber: slotNumber + next.number - number,
   }
-}
-
-/** Size difference of two blocks by their integers. Both are longer than 256 bytes. */
-function sizeDifference(header: Header, other: Header): number {
-  return sizeOfIntegers(header) - sizeOfIntegers(other)
 }
 
 function sizeOfIntegers({ number, timestamp, slotNumber = 0n }: Header): number {

@@ -2,7 +2,6 @@
 import { hashBytes } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { bigintFromBytes, equalBytes, type Hash } from '../../core/hex.ts'
-import { LruCache } from '../../core/lrucache.ts'
 import type { Cancellation } from '../../evm/cancellation.ts'
 import { sealBlock } from '../../protocol/blocks/block.ts'
 import type { Header } from '../../protocol/blocks/header.ts'
@@ -78,7 +77,7 @@ const LEAST_MERGED_DIFFICULTY = 3n
 export class GetWork {
   readonly #chain: Chain
   readonly #ethash = new Ethash()
-  readonly #works = new LruCache<Hash, Work>(MAX_WORKS)
+  readonly #works = new Map<Hash, Work>()
   readonly #rates = new Map<string, { readonly rate: bigint; readonly at: number }>()
   #lastWork: { readonly parentHash: Hash; readonly fees: bigint } | undefined
 
@@ -165,7 +164,9 @@ export class GetWork {
     const record = await this.#chain.pending(cancellation)
     const hash = sealHash(record.block.header)
     const work = this.#works.get(hash) ?? { sealHash: hash, record, parent }
+    this.#works.delete(hash)
     this.#works.set(hash, work)
+    if (this.#works.size > MAX_WORKS) this.#works.delete(this.#works.keys().next().value!)
     return work
   }
 

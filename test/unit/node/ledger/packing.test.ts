@@ -18,7 +18,7 @@ import { packBlock, unpackBlock } from '../../../../src/node/ledger/packing/bloc
 import { HashIndex } from '../../../../src/node/ledger/packing/hashindex.ts'
 import {
   FRESH_BLOCKS,
-  type KeptRecord,
+  KeptRecord,
   WORLD_STEP,
   withWorldReady,
 } from '../../../../src/node/ledger/packing/keptrecord.ts'
@@ -124,7 +124,9 @@ async function pack(hardfork: Hardfork, turns: readonly Turn[]): Promise<void> {
   // the last world first, so that it is made of all changes
   for (let number = records.length - 1; number > 0; number--) {
     records[number]!.thin(number)
-    const withCode = [...addresses].filter((address) => KeptRecord.hasCode(records[number]!, address))
+    const withCode = [...addresses].filter((address) =>
+      KeptRecord.hasCode(records[number]!, address),
+    )
     expect(withCode.sort()).toEqual(namesIn(before[number]!.accounts, isContract).sort())
     expect(records[number]!.logsBloom).toEqual(blooms[number])
     expect(partsOf(records[number]!)).toEqual(before[number])
