@@ -285,7 +285,7 @@ export class ChainLog implements Medium {
   }
 
   #frameAt(at: number): Frame | undefined {
-    if (!Number.isSafeInteger(at) || at < PAGE) return undefined
+    if (!Number.isSafeInteger(at) || at < PAGE || at > this.#size) return undefined
     return frameAt(at, (from, length) => this.#bytesAt(from, length))
   }
 
