@@ -6,7 +6,8 @@ import type { BlockGas } from '../protocol/blocks/receipt.ts'
 import { floorDataGas, intrinsicGas, maxRefund } from '../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
 import { GasMeter, NEW_ACCOUNT_STATE_GAS, settleGas } from '../protocol/stategas.ts'
-import type { Overlay } from '../state/overlay.ts'
+import { Overlay } from '../state/overlay.ts'
+import type { Account } from '../state/world.ts'
 import { authorize, authorizeWith, type Permissions } from './authorizations.ts'
 import type { BlockEnvironment, GasNeed, Message, Outcome } from './executor.ts'
 import type { MachineResult } from './machine.ts'
@@ -98,6 +99,8 @@ class InTwo implements Metering {
   readonly #hardfork: Hardfork
   readonly #gasLimit: bigint
   readonly #meter: GasMeter
+  /** Accounts that the authorizations changed, as they were before. */
+  readonly #before = new Map<Address, Account | undefined>()
 
   constructor(overlay: Overlay, message: Metered, { hardfork, chainId }: BlockEnvironment) {
     this.#overlay = overlay
@@ -105,16 +108,29 @@ class InTwo implements Metering {
     this.#hardfork = hardfork
     this.#gasLimit = smaller(message.gasLimit, GAS_CEILING)
     this.#meter = new GasMeter(this.#gasLimit, intrinsicGas(message, hardfork))
-    if (this.#hasList) overlay.checkpoint()
-    const { authorities, isPaid } = authorizeWith(this.#meter, overlay, message, chainId)
+    const { authorities, isPaid } = this.#authorize(chainId)
     this.authorities = authorities
     this.isPrepared = isPaid
     this.gas = this.#meter.gas
     this.stateGas = this.#meter.reservoir
   }
 
-  get #hasList(): boolean {
-    return this.#message.authorizationList.length > 0
+  #authorize(chainId: bigint): ReturnType<typeof authorizeWith> {
+    const authorized = new Overlay(this.#overlay)
+    const result = authorizeWith(this.#meter, authorized, this.#message, chainId)
+    const { changes } = authorized
+    for (const address of changes.accounts.keys()) {
+      this.#before.set(address, this.#overlay.account(address))
+    }
+    this.#overlay.absorb(changes)
+    return result
+  }
+
+  #unauthorize(): void {
+    for (const [address, account] of this.#before) {
+      if (account === undefined) this.#overlay.deleteAccount(address)
+      else this.#overlay.setAccount(account)
+    }
   }
 
   payNewAccount(): boolean {
@@ -126,12 +142,10 @@ class InTwo implements Metering {
     const { state, gasNeed } = result
     const meter = this.#meter
     const isVoid = state?.isUnprepared === true
-    if (this.#hasList) {
-      if (isVoid) this.#overlay.revert()
-      else this.#overlay.commit()
-    }
-    if (isVoid) meter.fail()
-    else if (state !== undefined) meter.take(result.gasUsed, state)
+    if (isVoid) {
+      this.#unauthorize()
+      meter.fail()
+    } else if (state !== undefined) meter.take(result.gasUsed, state)
     const floor = floorDataGas(this.#message, this.#hardfork)
     const bill = settleGas(this.#gasLimit, meter, meter.stateUsed, result.refund, floor)
     // written out, as object spread is slow

@@ -1,4 +1,4 @@
-// The journal of one run: changes to a world that can be reverted, and applied at the end.
+// The changes of one run to a world, which are applied at the end.
 import { keccakHash } from '../core/crypto/crypto.ts'
 import { type Address, EMPTY_BYTES } from '../core/hex.ts'
 import { addressKey } from './keys.ts'
@@ -14,20 +14,6 @@ import {
   withSlots,
 } from './world.ts'
 
-type JournalEntry =
-  | {
-      readonly kind: 'account'
-      readonly address: Address
-      readonly before: Account | undefined | null
-    }
-  | { readonly kind: 'slots'; readonly address: Address; readonly before: Writes | undefined }
-  | {
-      readonly kind: 'slot'
-      readonly slots: Map<bigint, bigint>
-      readonly slot: bigint
-      readonly before: bigint | undefined
-    }
-
 interface Writes {
   readonly slots: Map<bigint, bigint>
   /** The account was cleared or deleted: other slots are zero, whatever the base says. */
@@ -41,8 +27,8 @@ export interface OverlayChanges {
 }
 
 /**
- * A mutable view of a world. A revert costs as much as the changes it undoes, a commit nothing. The EVM decides if empty
- * accounts stay. Setters create missing accounts. A block's transactions each run over the overlay of the block, so that
+ * A mutable view of a world. The EVM decides if empty accounts stay. Setters create missing accounts. What may be reverted goes to
+ * an overlay over this one, which is absorbed or dropped: a block's transactions each run over the overlay of the block, so that
  * tries change once a block.
  */
 export class Overlay {
@@ -50,8 +36,6 @@ export class Overlay {
   /** Changed accounts; undefined if deleted. Their storage is out of date. */
   readonly #accounts = new Map<Address, Account | undefined>()
   readonly #slots = new Map<Address, Writes>()
-  readonly #journal: JournalEntry[] = []
-  readonly #checkpoints: number[] = []
 
   /** @param base must not change while this overlay is used */
   constructor(base: World | Overlay) {
@@ -78,31 +62,31 @@ export class Overlay {
 
   /** Saves the lookups of the setters below. Storage is not of the account. */
   setAccount(account: Account): void {
-    this.#put(account.address, account)
+    this.#accounts.set(account.address, account)
   }
 
   setBalance(address: Address, balance: bigint): void {
     const account = this.account(address)
     if (account?.balance === balance) return
-    this.#put(address, { ...(account ?? emptyAccount(address)), balance })
+    this.setAccount({ ...(account ?? emptyAccount(address)), balance })
   }
 
   setNonce(address: Address, nonce: bigint): void {
     const account = this.account(address)
     if (account?.nonce === nonce) return
-    this.#put(address, { ...(account ?? emptyAccount(address)), nonce })
+    this.setAccount({ ...(account ?? emptyAccount(address)), nonce })
   }
 
   setNonceAndBalance(address: Address, nonce: bigint, balance: bigint): void {
     const account = this.account(address)
     if (account?.nonce === nonce && account.balance === balance) return
-    this.#put(address, { ...(account ?? emptyAccount(address)), nonce, balance })
+    this.setAccount({ ...(account ?? emptyAccount(address)), nonce, balance })
   }
 
   /** The bytes must not change later. */
   setCode(address: Address, code: Uint8Array): void {
     const account = this.account(address) ?? emptyAccount(address)
-    this.#put(address, { ...account, code, codeHash: keccakHash(code) })
+    this.setAccount({ ...account, code, codeHash: keccakHash(code) })
   }
 
   storage(address: Address, slot: bigint): bigint {
@@ -125,46 +109,29 @@ export class Overlay {
     if (writes?.isFresh === true) return false
     const base = this.#base
     if (base instanceof Overlay && writes === undefined) return base.hasStorage(address)
-    return this.#applied(address, accountAt(worldOf(base), address))?.storage.isEmpty === false
+    return !this.#storageOf(address).isEmpty
   }
 
   setStorage(address: Address, slot: bigint, value: bigint): void {
-    if (this.account(address) === undefined) this.#put(address, emptyAccount(address))
+    if (this.account(address) === undefined) this.setAccount(emptyAccount(address))
     let writes = this.#slots.get(address)
     if (writes === undefined) {
       writes = { slots: new Map(), isFresh: false }
-      this.#putSlots(address, writes)
+      this.#slots.set(address, writes)
     }
-    const { slots } = writes
-    this.#record({ kind: 'slot', slots, slot, before: slots.get(slot) })
-    slots.set(slot, value)
+    writes.slots.set(slot, value)
   }
 
   clearStorage(address: Address): void {
     if (this.account(address) === undefined) return
-    this.#putSlots(address, { slots: new Map(), isFresh: true })
+    this.#slots.set(address, { slots: new Map(), isFresh: true })
   }
 
   /** With its storage and code. A new account at this address starts empty. */
   deleteAccount(address: Address): void {
     if (this.account(address) === undefined) return
     this.clearStorage(address)
-    this.#put(address, undefined)
-  }
-
-  checkpoint(): void {
-    this.#checkpoints.push(this.#journal.length)
-  }
-
-  commit(): void {
-    this.#closeCheckpoint()
-    // without an open checkpoint nothing can be reverted
-    if (this.#checkpoints.length === 0) this.#journal.length = 0
-  }
-
-  revert(): void {
-    const length = this.#closeCheckpoint()
-    while (this.#journal.length > length) this.#undo(this.#journal.pop()!)
+    this.#accounts.set(address, undefined)
   }
 
   /** Applies all changes; returns the original world if there are none. The overlay stays usable. */
@@ -208,48 +175,20 @@ export class Overlay {
   #applied(address: Address, before: Account | undefined): Account | undefined {
     const account = this.#accounts.has(address) ? this.#accounts.get(address) : before
     if (account === undefined) return undefined
-    const { slots, isFresh } = this.#slots.get(address) ?? NO_WRITES
-    const kept = before?.storage ?? emptyStorage
-    const storage = withSlots(isFresh && !kept.isEmpty ? emptyStorage : kept, slots)
+    const storage = this.#written(address, before?.storage ?? emptyStorage)
     return storage === account.storage ? account : { ...account, storage }
   }
 
-  #put(address: Address, account: Account | undefined): void {
-    const before = this.#accounts.has(address) ? this.#accounts.get(address) : null
-    this.#record({ kind: 'account', address, before })
-    this.#accounts.set(address, account)
+  #storageOf(address: Address): Account['storage'] {
+    const base = this.#base
+    const kept =
+      base instanceof Overlay ? base.#storageOf(address) : accountAt(base, address)?.storage
+    return this.#written(address, kept ?? emptyStorage)
   }
 
-  #putSlots(address: Address, writes: Writes): void {
-    this.#record({ kind: 'slots', address, before: this.#slots.get(address) })
-    this.#slots.set(address, writes)
-  }
-
-  #record(entry: JournalEntry): void {
-    if (this.#checkpoints.length > 0) this.#journal.push(entry)
-  }
-
-  #undo(entry: JournalEntry): void {
-    switch (entry.kind) {
-      case 'account':
-        if (entry.before === null) this.#accounts.delete(entry.address)
-        else this.#accounts.set(entry.address, entry.before)
-        break
-      case 'slots':
-        if (entry.before === undefined) this.#slots.delete(entry.address)
-        else this.#slots.set(entry.address, entry.before)
-        break
-      case 'slot':
-        if (entry.before === undefined) entry.slots.delete(entry.slot)
-        else entry.slots.set(entry.slot, entry.before)
-        break
-    }
-  }
-
-  #closeCheckpoint(): number {
-    const length = this.#checkpoints.pop()
-    if (length === undefined) throw new Error('no checkpoint is open')
-    return length
+  #written(address: Address, kept: Account['storage']): Account['storage'] {
+    const { slots, isFresh } = this.#slots.get(address) ?? NO_WRITES
+    return withSlots(isFresh && !kept.isEmpty ? emptyStorage : kept, slots)
   }
 }
 

@@ -9,7 +9,7 @@ import {
   bytesFromBigint,
   EMPTY_BYTES,
 } from '../../core/hex.ts'
-import type { Overlay } from '../../state/overlay.ts'
+import { Overlay } from '../../state/overlay.ts'
 import { emptyStorage } from '../../state/world.ts'
 
 const NO_STORAGE = hashBytes(emptyStorage.rootHash)
@@ -22,23 +22,29 @@ const SOME_STORAGE = new Uint8Array(32).fill(1)
 
 /** The overlay changes with each run. Other uses of the library (state roots, dumps, copies) throw. */
 export class OverlayStateManager implements StateManagerInterface {
-  #overlay: Overlay | undefined
+  /** The run's, and one for each open checkpoint. */
+  #overlays: Overlay[] = []
 
   readonly originalStorageCache: StateManagerInterface['originalStorageCache'] = {
     get: async (address, key) =>
-      bytesFromBigint(this.#run.originalStorage(textOf(address), bigintFromBytes(key))),
+      bytesFromBigint(this.#at(0).originalStorage(textOf(address), bigintFromBytes(key))),
     // the next run's overlay has its own original values
     clear: () => {},
   }
 
   /** Undefined releases the last overlay. */
   use(overlay: Overlay | undefined): void {
-    this.#overlay = overlay
+    this.#overlays = overlay === undefined ? [] : [overlay]
   }
 
   get #run(): Overlay {
-    if (this.#overlay === undefined) throw new Error('no run is active')
-    return this.#overlay
+    return this.#at(-1)
+  }
+
+  #at(index: number): Overlay {
+    const overlay = this.#overlays.at(index)
+    if (overlay === undefined) throw new Error('no run is active')
+    return overlay
   }
 
   async getAccount(address: LibraryAddress): Promise<Account | undefined> {
@@ -91,15 +97,17 @@ export class OverlayStateManager implements StateManagerInterface {
   }
 
   async checkpoint(): Promise<void> {
-    this.#run.checkpoint()
+    this.#overlays.push(new Overlay(this.#run))
   }
 
   async commit(): Promise<void> {
-    this.#run.commit()
+    const { changes } = this.#run
+    this.#overlays.pop()
+    this.#run.absorb(changes)
   }
 
   async revert(): Promise<void> {
-    this.#run.revert()
+    this.#overlays.pop()
   }
 
   async getStateRoot(): Promise<Uint8Array> {

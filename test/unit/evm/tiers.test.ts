@@ -123,7 +123,6 @@ describe('an executor', () => {
   test('whose fast machine breaks in the middle has the result of the reference', async () => {
     const breaking: Machine = {
       run: ({ overlay }) => {
-        overlay.checkpoint()
         overlay.setStorage(CONTRACT, 0n, 99n)
         throw new Error('broken')
       },
