@@ -6,8 +6,6 @@ export interface PersistentMap<K extends string, V> {
   get(key: K): V | undefined
   has(key: K): boolean
   set(key: K, value: V): PersistentMap<K, V>
-  /** Sets keys that are all different, copying each shared node once. */
-  setAll(entries: readonly (readonly [K, V])[]): PersistentMap<K, V>
   delete(key: K): PersistentMap<K, V>
   entries(): IterableIterator<readonly [K, V]>
 }
@@ -120,16 +118,6 @@ class HashMap<K extends string, V> implements PersistentMap<K, V> {
     return new HashMap(this.size + (isNew ? 1 : 0), put(this.root, leaf, 0))
   }
 
-  setAll(entries: readonly (readonly [K, V])[]): PersistentMap<K, V> {
-    let { size } = this
-    const leaves = entries.map(([key, value]): MapLeaf<K, V> => {
-      const hash = hashText(key)
-      if (this.root === undefined || find(this.root, hash, key) === undefined) size += 1
-      return { kind: 'leaf', hash, key, value }
-    })
-    return leaves.length === 0 ? this : new HashMap(size, putAll(this.root, leaves, 0))
-  }
-
   delete(key: K): PersistentMap<K, V> {
     if (this.root === undefined || !this.has(key)) return this
     return new HashMap(this.size - 1, remove(this.root, hashText(key), key, 0))
@@ -202,41 +190,6 @@ function put<K, V>(at: MapNode<K, V>, leaf: MapLeaf<K, V>, shift: number): MapNo
   // sorted, so that equal contents have equal shapes
   const leaves = [...others, leaf].sort((a, b) => (a.key < b.key ? -1 : 1))
   return { kind: 'collision', hash: leaf.hash, leaves }
-}
-
-/** The same as `put` of one after another. */
-function putAll<K, V>(
-  node: MapNode<K, V> | undefined,
-  leaves: readonly MapLeaf<K, V>[],
-  shift: number,
-): MapNode<K, V> {
-  if ((node !== undefined && node.kind !== 'branch') || leaves.length === 1 || shift > 31) {
-    let all = node
-    for (const leaf of leaves) all = all === undefined ? leaf : put(all, leaf, shift)
-    return all!
-  }
-  const groups: MapLeaf<K, V>[][] = []
-  for (const leaf of leaves) {
-    const slot = (leaf.hash >>> shift) & MASK
-    const group = groups[slot]
-    if (group === undefined) groups[slot] = [leaf]
-    else group.push(leaf)
-  }
-  let bitmap = 0
-  const children: MapNode<K, V>[] = []
-  for (let slot = 0; slot <= MASK; slot++) {
-    const bit = 1 << slot
-    const isThere = node !== undefined && (node.bitmap & bit) !== 0
-    const old = isThere ? node.children[indexOf(node.bitmap, bit)] : undefined
-    const group = groups[slot]
-    const child = group === undefined ? old : putAll(old, group, shift + BITS)
-    if (child === undefined) continue
-    bitmap |= bit
-    children.push(child)
-  }
-  const [only] = children
-  if (children.length === 1 && only!.kind !== 'branch') return only!
-  return { kind: 'branch', bitmap, children }
 }
 
 function remove<K, V>(

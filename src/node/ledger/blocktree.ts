@@ -274,8 +274,9 @@ export function withHeadWorld(tree: BlockTree, world: World): BlockTree {
 /** Indexes a block by its hash, and by those of its transactions. */
 function withRecord(tree: BlockTree, record: BlockRecord): BlockTree {
   const { hash, transactions } = record.block
-  const places = tree.places.setAll(
-    transactions.map((each, index) => [each.hash, { record, index }]),
+  const places = transactions.reduce(
+    (known, each, index) => known.set(each.hash, { record, index }),
+    tree.places,
   )
   return { ...tree, byHash: tree.byHash.set(hash, record), places }
 }

@@ -82,21 +82,6 @@ describe('a persistent map', () => {
     )
   })
 
-  test('set at many keys at once equals one set at one after another', () => {
-    const keys = fc.uniqueArray(key, { maxLength: 200, size: 'max' })
-    fc.assert(
-      fc.property(keys, keys, (before, list) => {
-        const one = before.reduce((map, name) => map.set(name, 0), emptyMap<string, number>())
-        const entries = list.map((name, index) => [name, index] as const)
-        const all = one.setAll(entries)
-        const each = entries.reduce((map, [name, index]) => map.set(name, index), one)
-        expect(all).toEqual(each)
-        expect([...one.entries()].every(([, value]) => value === 0)).toBe(true)
-      }),
-      seeded,
-    )
-  })
-
   test('distinguishes keys with the same hash', () => {
     const [first, second] = COLLIDING as [string, string]
     const both = emptyMap<string, number>().set(first, 1).set(second, 2)
