@@ -30,9 +30,6 @@ function reportEvent(interpreter: Interpreter, tracer: Tracer, at: number): void
         interpreter.steps.stepAt(at, addressOf(interpreter, at + layout.EVENT_ACCOUNT)),
       )
       break
-    case layout.EVENT_MEMORY:
-      interpreter.steps.writeMemory(at, bytesAt(interpreter, at))
-      break
     case layout.EVENT_ENTER:
       if (tracer.onStep !== undefined) interpreter.steps.enter(at)
       tracer.onEnter?.(enterAt(interpreter, at))

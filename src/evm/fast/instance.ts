@@ -16,6 +16,7 @@ interface InstanceHost {
   readonly loadBlockHash: (number: bigint, target: number) => void
   readonly reportConsole: (caller: number, input: number, length: number) => void
   readonly flushEvents: () => void
+  readonly reportMemory: (depth: number, memory: number, size: number) => void
   readonly reportReached: (record: number) => void
 }
 

@@ -91,6 +91,7 @@ export class Interpreter {
         loadBlockHash: (number, target) => this.#loadBlockHash(number, target),
         reportConsole: (caller, input, length) => this.#reportConsole(caller, input, length),
         flushEvents: () => this.flushEvents(),
+        reportMemory: (depth, memory, size) => this.steps.readMemory(depth, memory, size),
         reportReached: (record) => {
           this.instance.refresh()
           this.reached.push(reachedIn(this, record, true))

@@ -256,9 +256,6 @@ export const FRAME_CHECKPOINT_ID: u32 = 204
 export const FRAME_ROOM: u32 = 208
 /** 8 bytes: the least starting gas for getting this far; updated where more must be there than is paid, and at the end. */
 export const FRAME_GAS_NEED: u32 = 216
-/** The memory range that the running operation writes, for tracers. */
-export const FRAME_WRITTEN: u32 = 224
-export const FRAME_WRITTEN_LENGTH: u32 = 228
 /** The record of reached code; 0 if not watched. */
 export const FRAME_REACHED: u32 = 232
 /** 8 bytes each: the reservoir when it opened; execution gas that paid for state. */
@@ -387,8 +384,6 @@ export const EVENT_LOG: u32 = 3
 export const EVENT_DESTROY: u32 = 4
 
 export const EVENT_STEP: u32 = 5
-/** The memory of the frame at DEPTH has DATA at the offset TARGET. */
-export const EVENT_MEMORY: u32 = 6
 
 export const EVENT_ACCOUNT: u32 = 8
 export const EVENT_TARGET: u32 = 12
@@ -412,7 +407,6 @@ export const EVENT: u32 = 80
 /** Fields of a step besides ACCOUNT, DEPTH, OPCODE and GAS; the last ones are stack height and top word. */
 export const STEP_PC: u32 = 12
 export const STEP_HEIGHT: u32 = 24
-export const STEP_MEMORY_SIZE: u32 = 28
 /** The byte behind the opcode. */
 export const STEP_IMMEDIATE: u32 = 40
 export const STEP_TOP: u32 = 48

@@ -1,6 +1,6 @@
-// Builds trace steps from the instance's events, which contain only changes of stack and memory.
+// Builds trace steps from the instance's events, which contain only changes of the stack.
 import type { Address } from '../../core/hex.ts'
-import { EMPTY_BYTES } from '../../core/hex.ts'
+import { EMPTY_BYTES, equalBytes } from '../../core/hex.ts'
 import { type Hardfork, isAtLeast, NEWEST_HARDFORK } from '../../protocol/forks.ts'
 import type { Step, Tracer } from '../executor.ts'
 import { farWords, namesAt, OP, operationsAt } from '../opcodes.ts'
@@ -18,9 +18,7 @@ interface OpenFrame {
   last: number
   /** The byte behind the last operation. */
   immediate: number
-  /** The written part of memory; zeros follow. */
   memory: Uint8Array
-  copy: Uint8Array | undefined
 }
 
 export class Steps {
@@ -30,7 +28,6 @@ export class Steps {
   #names: readonly string[] = []
   #watchesStack = false
   #watchesTop = false
-  #watchesMemory = false
   #watchesGas = true
   #countsState = false
   #stackOf: ReadonlySet<number> | undefined
@@ -49,18 +46,11 @@ export class Steps {
     this.#stackOf = stackOf
     this.#watchesStack = stack && only === undefined
     this.#watchesTop = stack && only !== undefined
-    this.#watchesMemory = tracer.stepParts?.memory === true
   }
 
   enter(at: number): void {
     const depth = this.#instance.number(at + layout.EVENT_DEPTH)
-    this.#frames[depth] = {
-      stack: [],
-      last: -1,
-      immediate: 0,
-      memory: EMPTY_BYTES,
-      copy: undefined,
-    }
+    this.#frames[depth] = { stack: [], last: -1, immediate: 0, memory: EMPTY_BYTES }
   }
 
   stepAt(at: number, address: Address): Step {
@@ -84,7 +74,7 @@ export class Steps {
       address,
       stack: this.#stackAt(frame, opcode, at),
       unchanged,
-      memory: this.#watchesMemory ? this.#memoryAt(frame, at) : EMPTY_BYTES,
+      memory: frame.memory,
       loaded: opcode === OP.SLOAD ? instance.word(at + layout.STEP_LOADED) : undefined,
       state: this.#watchesGas && this.#countsState ? this.#stateAt(at) : undefined,
     }
@@ -101,13 +91,12 @@ export class Steps {
     return this.#stackOf?.has(opcode) === false ? NO_WORDS : this.#topAt(at)
   }
 
-  writeMemory(at: number, bytes: Uint8Array): void {
-    const frame = this.#frames[this.#instance.number(at + layout.EVENT_DEPTH)]
-    if (frame === undefined) return
-    const offset = this.#instance.number(at + layout.EVENT_TARGET)
-    frame.memory = reaching(frame.memory, offset + bytes.length)
-    frame.memory.set(bytes, offset)
-    frame.copy = undefined
+  /** Steps share memory that did not change between them. */
+  readMemory(depth: number, place: number, size: number): void {
+    this.#instance.refresh()
+    const frame = this.#frames[depth]
+    const memory = this.#instance.bytes.subarray(place, place + size)
+    if (frame !== undefined && !equalBytes(frame.memory, memory)) frame.memory = memory.slice()
   }
 
   /** @returns unchanged words at the bottom */
@@ -129,15 +118,6 @@ export class Steps {
     const isEmpty = this.#instance.number(at + layout.STEP_HEIGHT) === 0
     return isEmpty ? [] : [this.#instance.word(at + layout.STEP_TOP)]
   }
-
-  #memoryAt(frame: OpenFrame, at: number): Uint8Array {
-    const size = this.#instance.number(at + layout.STEP_MEMORY_SIZE)
-    if (frame.copy?.length !== size) {
-      frame.memory = reaching(frame.memory, size)
-      frame.copy = frame.memory.slice(0, size)
-    }
-    return frame.copy
-  }
 }
 
 /** @returns unchanged words at the bottom */
@@ -147,11 +127,4 @@ function swap(stack: bigint[], nearer: number, other: number): number {
   stack[top - nearer] = stack[top - other] as bigint
   stack[top - other] = word
   return top - other
-}
-
-function reaching(bytes: Uint8Array, size: number): Uint8Array {
-  if (bytes.length >= size) return bytes
-  const longer = new Uint8Array(Math.max(size, 2 * bytes.length))
-  longer.set(bytes)
-  return longer
 }

@@ -37,7 +37,8 @@ export class OverlayStateManager implements StateManagerInterface {
     this.#overlays = overlay === undefined ? [] : [overlay]
   }
 
-  get #run(): Overlay {
+  /** The innermost, with what the run has changed so far. */
+  get overlay(): Overlay {
     return this.#at(-1)
   }
 
@@ -49,61 +50,61 @@ export class OverlayStateManager implements StateManagerInterface {
 
   async getAccount(address: LibraryAddress): Promise<Account | undefined> {
     const text = textOf(address)
-    const account = this.#run.account(text)
+    const account = this.overlay.account(text)
     if (account === undefined) return undefined
-    const storageRoot = this.#run.hasStorage(text) ? SOME_STORAGE : NO_STORAGE
+    const storageRoot = this.overlay.hasStorage(text) ? SOME_STORAGE : NO_STORAGE
     // a new object each time, as the EVM modifies it
     return new Account(account.nonce, account.balance, storageRoot, hashBytes(account.codeHash))
   }
 
   /** Takes only nonce and balance: code and storage have setters. */
   async putAccount(address: LibraryAddress, account?: Account): Promise<void> {
-    if (account === undefined) this.#run.deleteAccount(textOf(address))
-    else this.#run.setNonceAndBalance(textOf(address), account.nonce, account.balance)
+    if (account === undefined) this.overlay.deleteAccount(textOf(address))
+    else this.overlay.setNonceAndBalance(textOf(address), account.nonce, account.balance)
   }
 
   async deleteAccount(address: LibraryAddress): Promise<void> {
-    this.#run.deleteAccount(textOf(address))
+    this.overlay.deleteAccount(textOf(address))
   }
 
   async modifyAccountFields(address: LibraryAddress, fields: AccountFields): Promise<void> {
-    if (fields.nonce !== undefined) this.#run.setNonce(textOf(address), fields.nonce)
-    if (fields.balance !== undefined) this.#run.setBalance(textOf(address), fields.balance)
+    if (fields.nonce !== undefined) this.overlay.setNonce(textOf(address), fields.nonce)
+    if (fields.balance !== undefined) this.overlay.setBalance(textOf(address), fields.balance)
   }
 
   async putCode(address: LibraryAddress, code: Uint8Array): Promise<void> {
-    this.#run.setCode(textOf(address), code)
+    this.overlay.setCode(textOf(address), code)
   }
 
   async getCode(address: LibraryAddress): Promise<Uint8Array> {
-    return this.#run.code(textOf(address))
+    return this.overlay.code(textOf(address))
   }
 
   async getCodeSize(address: LibraryAddress): Promise<number> {
-    return this.#run.code(textOf(address)).length
+    return this.overlay.code(textOf(address)).length
   }
 
   async getStorage(address: LibraryAddress, key: Uint8Array): Promise<Uint8Array> {
-    const value = this.#run.storage(textOf(address), bigintFromBytes(key))
+    const value = this.overlay.storage(textOf(address), bigintFromBytes(key))
     return value === 0n ? EMPTY_BYTES : bytesFromBigint(value)
   }
 
   async putStorage(address: LibraryAddress, key: Uint8Array, value: Uint8Array): Promise<void> {
-    this.#run.setStorage(textOf(address), bigintFromBytes(key), bigintFromBytes(value))
+    this.overlay.setStorage(textOf(address), bigintFromBytes(key), bigintFromBytes(value))
   }
 
   async clearStorage(address: LibraryAddress): Promise<void> {
-    this.#run.clearStorage(textOf(address))
+    this.overlay.clearStorage(textOf(address))
   }
 
   async checkpoint(): Promise<void> {
-    this.#overlays.push(new Overlay(this.#run))
+    this.#overlays.push(new Overlay(this.overlay))
   }
 
   async commit(): Promise<void> {
-    const { changes } = this.#run
+    const { changes } = this.overlay
     this.#overlays.pop()
-    this.#run.absorb(changes)
+    this.overlay.absorb(changes)
   }
 
   async revert(): Promise<void> {

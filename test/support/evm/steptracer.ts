@@ -18,8 +18,10 @@ import type { FrameEnd, FrameStart, Tracer } from '../../../src/evm/executor.ts'
 import { MAX_CALL_DEPTH, type MachineJob } from '../../../src/evm/machine.ts'
 import { FRAME_KINDS, INVALID, OP, type Operation, operationsAt } from '../../../src/evm/opcodes.ts'
 import { frameFailure } from '../../../src/evm/reference/machine.ts'
+import type { OverlayStateManager } from '../../../src/evm/reference/statemanager.ts'
 import { type Hardfork, isAtLeast } from '../../../src/protocol/forks.ts'
 import { delegateOf } from '../../../src/protocol/transactions/delegation.ts'
+import type { Overlay } from '../../../src/state/overlay.ts'
 import { Reaches } from './reaches.ts'
 import { Touches } from './touches.ts'
 
@@ -39,7 +41,7 @@ const NAMING: ReadonlySet<number> = new Set([
 /** Listens for what the job's tracer needs; returns a function that stops it. */
 export function attachTracer(
   evm: EVM,
-  job: Pick<MachineJob, 'overlay' | 'block' | 'tracer' | 'pause'>,
+  job: Pick<MachineJob, 'block' | 'tracer' | 'pause'>,
 ): () => void {
   const { tracer } = job
   const { onTick, onStep, onEnter, onExit, onLog, onDestroy, onTouched, onReached } = tracer ?? {}
@@ -62,7 +64,6 @@ export function attachTracer(
 
 class StepTracer {
   readonly #evm: EVM
-  readonly #state: MachineJob['overlay']
   readonly #hardfork: Hardfork
   readonly #operations: ReadonlyMap<number, Operation>
   readonly #tracer: Tracer
@@ -82,19 +83,18 @@ class StepTracer {
   #ticks = 0
   #pauseError: unknown
 
-  constructor(
-    evm: EVM,
-    tracer: Tracer,
-    { overlay, block, pause }: Pick<MachineJob, 'overlay' | 'block' | 'pause'>,
-  ) {
+  constructor(evm: EVM, tracer: Tracer, { block, pause }: Pick<MachineJob, 'block' | 'pause'>) {
     this.#evm = evm
-    this.#state = overlay
     this.#hardfork = block.hardfork
     this.#operations = operationsAt(block.hardfork)
     this.#tracer = tracer
     this.#pauseIfDue = yielder(TURN_MS, async () => pause?.())
-    this.#touches = tracer.onTouched && new Touches(overlay, block.hardfork)
+    this.#touches = tracer.onTouched && new Touches(() => this.#state, block.hardfork)
     this.#reaches = tracer.onReached && new Reaches(block.hardfork)
+  }
+
+  get #state(): Overlay {
+    return (this.#evm.stateManager as OverlayStateManager).overlay
   }
 
   step(step: InterpreterStep): void {

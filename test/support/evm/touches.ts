@@ -17,12 +17,12 @@ const SENTRY_GAS = 2300n
 
 export class Touches {
   readonly #touched = new Map<Address, Set<bigint>>()
-  readonly #state: Overlay
+  readonly #state: () => Overlay
   readonly #hardfork: Hardfork
   readonly #operations: ReadonlyMap<number, Operation>
   readonly #isStatic: boolean[] = []
 
-  constructor(state: Overlay, hardfork: Hardfork) {
+  constructor(state: () => Overlay, hardfork: Hardfork) {
     this.#state = state
     this.#hardfork = hardfork
     this.#operations = operationsAt(hardfork)
@@ -45,7 +45,7 @@ export class Touches {
     this.#isStatic.push(isStatic)
     if (to === null) return
     this.#touch(to)
-    const delegate = delegateOf(this.#state.code(to))
+    const delegate = delegateOf(this.#state().code(to))
     const isFollowed = delegate !== undefined && isAtLeast(this.#hardfork, 'prague')
     if (isFollowed) this.#touch(delegate)
   }

@@ -415,14 +415,9 @@ export function destroy(frame: usize, word: usize, gas: i64): i32 {
   const fork = load<u32>(layout.FORK)
   const self = load<u32>(frame, layout.FRAME_ACCOUNT) as usize
   const heir = accountAt(word)
-  if (fork >= layout.AMSTERDAM) return sweep(frame, self, heir, word, gas)
-  meet(heir)
-  const hasBalance = !isZero(self + layout.ACCOUNT_BALANCE)
-  if (fork >= layout.TANGERINE_WHISTLE) {
-    const isNew = fork >= layout.SPURIOUS_DRAGON ? hasBalance && isDead(heir) : !has(heir, layout.ACCOUNT_EXISTS)
-    gas -= DESTRUCTION_GAS + (isNew ? NEW_ACCOUNT_GAS : 0)
-  }
-  if (fork >= layout.BERLIN && !has(heir, layout.ACCOUNT_WARM)) gas -= warm(heir)
+  const balance = self + layout.ACCOUNT_BALANCE
+  const hasBalance = !isZero(balance)
+  gas = fork >= layout.AMSTERDAM ? paySweep(frame, heir, hasBalance, gas) : payDestruction(heir, hasBalance, fork, gas)
   if (gas < 0) return layout.END_OUT_OF_GAS
   store<i64>(frame, gas, layout.FRAME_GAS)
   if (fork < layout.LONDON && !has(self, layout.ACCOUNT_DESTROYED)) {
@@ -435,41 +430,36 @@ export function destroy(frame: usize, word: usize, gas: i64): i32 {
     reportDestroy(self, heir)
   }
   if (heir != self) {
-    if (hasBalance) addBalance(heir, self + layout.ACCOUNT_BALANCE)
+    if (hasBalance) {
+      addBalance(heir, balance)
+      if (fork >= layout.AMSTERDAM) logTransfer(self, heir, balance)
+    }
     touch(heir)
   }
-  // since cancun an old contract that is its own heir keeps its balance (EIP-6780)
-  if (heir != self || fork < layout.CANCUN || has(self, layout.ACCOUNT_CREATED)) zeroBalance(self)
+  // its own heir keeps its balance: an old contract since cancun (EIP-6780), any since amsterdam (EIP-8246)
+  const burns = fork < layout.CANCUN || (fork < layout.AMSTERDAM && has(self, layout.ACCOUNT_CREATED))
+  if (heir != self || burns) zeroBalance(self)
   return layout.END_STOP
 }
 
-/** SELFDESTRUCT since amsterdam: no ether is burnt (EIP-8246), a new heir costs state gas. */
-function sweep(frame: usize, self: usize, heir: usize, word: usize, gas: i64): i32 {
+@inline
+function payDestruction(heir: usize, hasBalance: bool, fork: u32, gas: i64): i64 {
+  meet(heir)
+  if (fork >= layout.TANGERINE_WHISTLE) {
+    const isNew = fork >= layout.SPURIOUS_DRAGON ? hasBalance && isDead(heir) : !has(heir, layout.ACCOUNT_EXISTS)
+    gas -= DESTRUCTION_GAS + (isNew ? NEW_ACCOUNT_GAS : 0)
+  }
+  return fork >= layout.BERLIN && !has(heir, layout.ACCOUNT_WARM) ? gas - warm(heir) : gas
+}
+
+/** Since amsterdam: the heir is read once the gas covers that, and a new one costs state gas. */
+function paySweep(frame: usize, heir: usize, hasBalance: bool, gas: i64): i64 {
   const isCold = !has(heir, layout.ACCOUNT_WARM)
   gas -= DESTRUCTION_GAS + (isCold ? accessGas(heir) : 0)
-  if (gas < 0) return layout.END_OUT_OF_GAS
+  if (gas < 0) return gas
   meet(heir)
   if (isCold) warm(heir)
-  const balance = self + layout.ACCOUNT_BALANCE
-  const hasBalance = !isZero(balance)
-  if (hasBalance && isDead(heir)) {
-    gas -= ACCOUNT_WRITE_GAS
-    if (gas >= 0) gas = payState(frame, NEW_ACCOUNT_STATE_GAS, gas)
-    if (gas < 0) return layout.END_OUT_OF_GAS
-  }
-  store<i64>(frame, gas, layout.FRAME_GAS)
-  raise(self, layout.ACCOUNT_DESTROYED)
-  store<u32>(layout.HAS_MORE_FRAMES, 1)
-  if (isTraced()) {
-    closeStep(gas, word + 32)
-    reportDestroy(self, heir)
-  }
-  if (heir == self) return layout.END_STOP
-  if (hasBalance) {
-    addBalance(heir, balance)
-    logTransfer(self, heir, balance)
-  }
-  touch(heir)
-  zeroBalance(self)
-  return layout.END_STOP
+  if (!hasBalance || !isDead(heir)) return gas
+  gas -= ACCOUNT_WRITE_GAS
+  return gas < 0 ? gas : payState(frame, NEW_ACCOUNT_STATE_GAS, gas)
 }

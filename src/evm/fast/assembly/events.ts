@@ -87,9 +87,3 @@ export function reportDestroy(account: usize, heir: usize): void {
   const place = event(layout.EVENT_DESTROY, account, heir, 0, 0)
   copyWord(place + layout.EVENT_VALUE, account + layout.ACCOUNT_BALANCE)
 }
-
-export function reportMemory(depth: u32, offset: u32, data: usize, length: u32): void {
-  const place = event(layout.EVENT_MEMORY, 0, offset, data, length)
-  store<u32>(place, depth, layout.EVENT_DEPTH)
-  flushIfLong(length)
-}

@@ -5,7 +5,6 @@ import { execute } from './interpreter'
 
 export { accountAt } from './state/accounts'
 export { analyze } from './state/code'
-export { balanceOrLeave, codeHashOrLeave, codeSizeOrLeave } from './compiled'
 export { addMod, div, mod, signedDiv, signedMod } from './arithmetic/division'
 export { mulMod } from './arithmetic/modular'
 export { returnRoom } from './frames'

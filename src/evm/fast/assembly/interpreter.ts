@@ -66,7 +66,6 @@ export function execute(frame: usize): i32 {
       }
     }
   }
-  let size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
   let end: i32 = 0
   while (true) {
     const opcode = load<u8>(pc) as u32
@@ -139,10 +138,8 @@ export function execute(frame: usize): i32 {
       case op.CLZ: { leadingZeros(a); pc++; continue }
       case op.KECCAK256: {
         if (before < floor) { gas = before; end = layout.EXIT_YIELD; break }
-        const left = hashMemory(frame, a, b, b, gas)
-        if (left < 0) { end = endOf(left); break }
-        gas = left
-        size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
+        gas = hashMemory(frame, a, b, b, gas)
+        if (gas < 0) { end = endOf(gas); break }
         sp = a; pc++; continue
       }
       case op.ADDRESS: { copyWord(sp, frame + layout.FRAME_ADDRESS); sp += 32; pc++; continue }
@@ -164,19 +161,15 @@ export function execute(frame: usize): i32 {
       case op.CALLDATACOPY: {
         if (before < floor) { gas = before; end = layout.EXIT_YIELD; break }
         const input = load<u32>(frame, layout.FRAME_INPUT)
-        const left = copyIn(frame, a, b, sp - 96, input, load<u32>(frame, layout.FRAME_INPUT_LENGTH), gas)
-        if (left < 0) { end = endOf(left); break }
-        gas = left
-        size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
+        gas = copyIn(frame, a, b, sp - 96, input, load<u32>(frame, layout.FRAME_INPUT_LENGTH), gas)
+        if (gas < 0) { end = endOf(gas); break }
         sp -= 96; pc++; continue
       }
       case op.CODESIZE: { setShort(sp, load<u32>(frame, layout.FRAME_CODE_LENGTH)); sp += 32; pc++; continue }
       case op.CODECOPY: {
         if (before < floor) { gas = before; end = layout.EXIT_YIELD; break }
-        const left = copyIn(frame, a, b, sp - 96, code, load<u32>(frame, layout.FRAME_CODE_LENGTH), gas)
-        if (left < 0) { end = endOf(left); break }
-        gas = left
-        size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
+        gas = copyIn(frame, a, b, sp - 96, code, load<u32>(frame, layout.FRAME_CODE_LENGTH), gas)
+        if (gas < 0) { end = endOf(gas); break }
         sp -= 96; pc++; continue
       }
       case op.GASPRICE: { copyWord(sp, layout.ENV_GAS_PRICE); sp += 32; pc++; continue }
@@ -185,17 +178,12 @@ export function execute(frame: usize): i32 {
         const account = accountAt(a)
         // since amsterdam an operation that lacks gas reads nothing
         const isShort = load<u32>(layout.FORK) >= layout.AMSTERDAM && !canCopy(frame, b, sp - 128, gas - accessGas(account))
-        let left = isShort ? OUT_OF_GAS : payAccess(account, gas)
-        if (left < 0) {
-          left = OUT_OF_GAS
-        } else {
-          const length = load<u32>(account, layout.ACCOUNT_CODE_LENGTH)
-          if (length) readyCode(account)
-          left = copyIn(frame, b, sp - 96, sp - 128, load<u32>(account, layout.ACCOUNT_CODE), length, left)
-        }
-        if (left < 0) { end = endOf(left); break }
-        gas = left
-        size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
+        gas = isShort ? OUT_OF_GAS : payAccess(account, gas)
+        if (gas < 0) { end = layout.END_OUT_OF_GAS; break }
+        const length = load<u32>(account, layout.ACCOUNT_CODE_LENGTH)
+        if (length) readyCode(account)
+        gas = copyIn(frame, b, sp - 96, sp - 128, load<u32>(account, layout.ACCOUNT_CODE), length, gas)
+        if (gas < 0) { end = endOf(gas); break }
         sp -= 128; pc++; continue
       }
       case op.RETURNDATASIZE: { setShort(sp, load<u32>(layout.RETURN_LENGTH)); sp += 32; pc++; continue }
@@ -206,10 +194,8 @@ export function execute(frame: usize): i32 {
           end = layout.END_OUT_OF_GAS
           break
         }
-        const left = copyIn(frame, a, b, sp - 96, load<u32>(layout.RETURN_DATA), length as u32, gas)
-        if (left < 0) { end = endOf(left); break }
-        gas = left
-        size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
+        gas = copyIn(frame, a, b, sp - 96, load<u32>(layout.RETURN_DATA), length as u32, gas)
+        if (gas < 0) { end = endOf(gas); break }
         sp -= 96; pc++; continue
       }
       case op.BLOCKHASH: { blockHash(a); pc++; continue }
@@ -229,36 +215,21 @@ export function execute(frame: usize): i32 {
       case op.SLOTNUM: { copyWord(sp, layout.ENV_SLOT_NUMBER); sp += 32; pc++; continue }
       case op.POP: { sp = a; pc++; continue }
       case op.MLOAD: {
-        const offset = load<u64>(a)
-        if (!isIndex(a) || offset + 32 > size) {
-          const left = expandWord(frame, a, 32, gas)
-          if (left < 0) { end = endOf(left); break }
-          gas = left
-          size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
-        }
-        turnWord(a, memoryBase + (offset as usize))
+        gas = expandWord(frame, a, 32, gas)
+        if (gas < 0) { end = endOf(gas); break }
+        turnWord(a, memoryBase + load<u32>(a))
         pc++; continue
       }
       case op.MSTORE: {
-        const offset = load<u64>(a)
-        if (!isIndex(a) || offset + 32 > size) {
-          const left = expandWord(frame, a, 32, gas)
-          if (left < 0) { end = endOf(left); break }
-          gas = left
-          size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
-        }
-        turnWord(memoryBase + (offset as usize), b)
+        gas = expandWord(frame, a, 32, gas)
+        if (gas < 0) { end = endOf(gas); break }
+        turnWord(memoryBase + load<u32>(a), b)
         sp = b; pc++; continue
       }
       case op.MSTORE8: {
-        const offset = load<u64>(a)
-        if (!isIndex(a) || offset + 1 > size) {
-          const left = expandWord(frame, a, 1, gas)
-          if (left < 0) { end = endOf(left); break }
-          gas = left
-          size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
-        }
-        store<u8>(memoryBase + (offset as usize), load<u8>(b))
+        gas = expandWord(frame, a, 1, gas)
+        if (gas < 0) { end = endOf(gas); break }
+        store<u8>(memoryBase + load<u32>(a), load<u8>(b))
         sp = b; pc++; continue
       }
       case op.SLOAD: {
@@ -291,7 +262,7 @@ export function execute(frame: usize): i32 {
         continue
       }
       case op.PC: { setShort(sp, (pc - code) as u64); sp += 32; pc++; continue }
-      case op.MSIZE: { setShort(sp, size); sp += 32; pc++; continue }
+      case op.MSIZE: { setShort(sp, load<u32>(frame, layout.FRAME_MEMORY_SIZE)); sp += 32; pc++; continue }
       case op.GAS: {
         store<u32>(layout.DEPENDS_ON_GAS, 1)
         setShort(sp, gas as u64)
@@ -316,7 +287,6 @@ export function execute(frame: usize): i32 {
               return exit
             }
             sp = load<u32>(frame, layout.FRAME_STACK_TOP) as usize
-            size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
             const next = code + (load<u32>(frame, layout.FRAME_PC) as usize)
             if (next != pc) {
               pc = next
@@ -354,10 +324,8 @@ export function execute(frame: usize): i32 {
       }
       case op.MCOPY: {
         if (before < floor) { gas = before; end = layout.EXIT_YIELD; break }
-        const left = copyWithin(frame, a, b, sp - 96, gas)
-        if (left < 0) { end = endOf(left); break }
-        gas = left
-        size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
+        gas = copyWithin(frame, a, b, sp - 96, gas)
+        if (gas < 0) { end = endOf(gas); break }
         sp -= 96; pc++; continue
       }
       case op.PUSH0: { setShort(sp, 0); sp += 32; pc++; continue }
@@ -403,10 +371,8 @@ export function execute(frame: usize): i32 {
       case op.LOG4: {
         if (before < floor) { gas = before; end = layout.EXIT_YIELD; break }
         if (isStatic(frame)) { end = layout.END_STATIC; break }
-        const left = log(frame, opcode - op.LOG0, a, b, sp - 96, gas)
-        if (left < 0) { end = endOf(left); break }
-        gas = left
-        size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
+        gas = log(frame, opcode - op.LOG0, a, b, sp - 96, gas)
+        if (gas < 0) { end = endOf(gas); break }
         sp -= ((opcode - op.LOG0 + 2) as usize) << 5; pc++; continue
       }
       case op.CREATE: case op.CALL: case op.CALLCODE: case op.DELEGATECALL: case op.CREATE2:
@@ -420,7 +386,6 @@ export function execute(frame: usize): i32 {
         if (end == layout.EXIT_NEXT) {
           gas = load<i64>(frame, layout.FRAME_GAS)
           sp = load<u32>(frame, layout.FRAME_STACK_TOP) as usize
-          size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
           pc++
           continue
         }
@@ -433,9 +398,8 @@ export function execute(frame: usize): i32 {
       case op.RETURN:
       case op.REVERT: {
         if (isRecording) { count(-1); gas = before; end = layout.EXIT_LEAVE; break }
-        const left = expandFor(frame, a, b, gas)
-        if (left < 0) { end = endOf(left); break }
-        gas = left
+        gas = expandFor(frame, a, b, gas)
+        if (gas < 0) { end = endOf(gas); break }
         const length = load<u32>(b)
         store<u32>(frame, length ? ((memoryBase + load<u32>(a)) as u32) : 0, layout.FRAME_OUTPUT)
         store<u32>(frame, length, layout.FRAME_OUTPUT_LENGTH)
@@ -453,6 +417,8 @@ export function execute(frame: usize): i32 {
     break
   }
   if (load<u32>(layout.OPEN_STEP)) endStep(frame, end, gas, sp)
+  // what is below 0 says why, and a halt takes all
+  gas = max<i64>(gas, 0)
   save(frame, pc, sp, gas)
   store<i64>(layout.GAS_UNTIL_YIELD, gas - floor)
   return end
@@ -464,7 +430,7 @@ function isDestination(frame: usize, jumps: usize, word: usize): bool {
   return isIndex(word) && target < load<u32>(frame, layout.FRAME_CODE_LENGTH) && load<u8>(jumps + target) != 0
 }
 
+@inline
 function expandWord(frame: usize, offset: usize, length: u64, gas: i64): i64 {
-  if (!isShort(offset)) return -1
-  return expand(frame, load<u64>(offset), length, gas)
+  return isShort(offset) ? expand(frame, load<u64>(offset), length, gas) : OUT_OF_GAS
 }

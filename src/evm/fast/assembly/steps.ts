@@ -2,13 +2,12 @@
 // new frame, a log, or the frame's end.
 import * as layout from '../layout'
 import {
-  BALANCE, CALL, CALLCODE, CALLDATACOPY, CODECOPY, DELEGATECALL, EXP, EXTCODECOPY, EXTCODEHASH, EXTCODESIZE, MCOPY, MSTORE, MSTORE8,
-  RETURNDATACOPY, SELFDESTRUCT, SLOAD, SSTORE, STATICCALL,
+  BALANCE, CALL, CALLCODE, DELEGATECALL, EXP, EXTCODEHASH, EXTCODESIZE, SELFDESTRUCT, SLOAD, SSTORE, STATICCALL,
 } from '../opcodes.generated'
 import { copyWord, isIndex, setShort } from './arithmetic/words'
-import { areStepsTraced, depthOf, reportMemory } from './events'
+import { areStepsTraced, depthOf } from './events'
 import { isReachWatched, reach } from './reached'
-import { flushEvents } from './state/host'
+import { flushEvents, reportMemory } from './state/host'
 
 @inline
 export function count(steps: i64): void {
@@ -29,8 +28,8 @@ const DESTRUCTION_GAS: i64 = 5000
 function openStep(frame: usize, pc: usize, opcode: u32, sp: usize, gas: i64): void {
   closeStep(gas, sp)
   const watchesMemory = (load<u32>(layout.WATCHED) & layout.WATCH_MEMORY) != 0
-  if (watchesMemory) reportWritten(frame)
-  if (load<u32>(layout.EVENTS_TOP) + layout.STEP > layout.EVENTS_END) flushEvents()
+  if (watchesMemory || load<u32>(layout.EVENTS_TOP) + layout.STEP > layout.EVENTS_END) flushEvents()
+  if (watchesMemory) reportMemory(depthOf(frame), load<u32>(frame, layout.FRAME_MEMORY), load<u32>(frame, layout.FRAME_MEMORY_SIZE))
   const place = load<u32>(layout.EVENTS_TOP) as usize
   const stack = load<u32>(frame, layout.FRAME_STACK) as usize
   store<u32>(place, layout.EVENT_STEP, layout.EVENT_KIND)
@@ -40,7 +39,6 @@ function openStep(frame: usize, pc: usize, opcode: u32, sp: usize, gas: i64): vo
   store<u32>(place, depthOf(frame), layout.EVENT_DEPTH)
   store<u32>(place, opcode, layout.EVENT_OPCODE)
   store<u32>(place, ((sp - stack) >> 5) as u32, layout.STEP_HEIGHT)
-  store<u32>(place, load<u32>(frame, layout.FRAME_MEMORY_SIZE), layout.STEP_MEMORY_SIZE)
   store<i64>(place, gas, layout.EVENT_GAS)
   store<i64>(place, load<i64>(layout.REFUND), layout.STEP_REFUND)
   store<u32>(place, load<u8>((load<u32>(frame, layout.FRAME_CODE) as usize) + pc, 1), layout.STEP_IMMEDIATE)
@@ -49,7 +47,6 @@ function openStep(frame: usize, pc: usize, opcode: u32, sp: usize, gas: i64): vo
   copyWord(place + layout.STEP_TOP, sp - 32)
   store<u32>(layout.OPEN_STEP, place as u32)
   store<i64>(layout.OPEN_SPILLED, load<i64>(frame, layout.FRAME_STATE_SPILLED))
-  if (watchesMemory) noteWritten(frame, opcode, sp)
 }
 
 /** `gas` is what the operation left; the stack ends at `sp`. */
@@ -102,35 +99,4 @@ function reportStep(place: usize, cost: i64): void {
   store<i64>(place, cost, layout.STEP_COST)
   store<u32>(layout.EVENTS_TOP, (place as u32) + layout.STEP)
   store<u32>(layout.OPEN_STEP, 0)
-}
-
-function reportWritten(frame: usize): void {
-  const length = load<u32>(frame, layout.FRAME_WRITTEN_LENGTH)
-  if (length == 0) return
-  store<u32>(frame, 0, layout.FRAME_WRITTEN_LENGTH)
-  const offset = load<u32>(frame, layout.FRAME_WRITTEN)
-  const size = load<u32>(frame, layout.FRAME_MEMORY_SIZE)
-  if (offset + length > size) return
-  reportMemory(depthOf(frame), offset, load<u32>(frame, layout.FRAME_MEMORY) + offset, length)
-}
-
-/** Notes where the operation will write. Missing stack words are harmless, as it fails. */
-function noteWritten(frame: usize, opcode: u32, sp: usize): void {
-  if (opcode == MSTORE) note(frame, sp - 32, 32)
-  else if (opcode == MSTORE8) note(frame, sp - 32, 1)
-  else if (opcode == CALLDATACOPY || opcode == CODECOPY || opcode == RETURNDATACOPY || opcode == MCOPY) {
-    noteAt(frame, sp - 32, sp - 96)
-  } else if (opcode == EXTCODECOPY) noteAt(frame, sp - 64, sp - 128)
-  else if (opcode == CALL || opcode == CALLCODE) noteAt(frame, sp - 192, sp - 224)
-  else if (opcode == DELEGATECALL || opcode == STATICCALL) noteAt(frame, sp - 160, sp - 192)
-}
-
-function noteAt(frame: usize, offset: usize, length: usize): void {
-  if (isIndex(length)) note(frame, offset, load<u32>(length))
-}
-
-function note(frame: usize, offset: usize, length: u32): void {
-  if (!isIndex(offset)) return
-  store<u32>(frame, load<u32>(offset), layout.FRAME_WRITTEN)
-  store<u32>(frame, length, layout.FRAME_WRITTEN_LENGTH)
 }

@@ -14,33 +14,29 @@ const LAST_RECIPROCAL: usize = SCRATCH + 408
 
 /** b = a / b; 0 if b is 0. */
 export function div(a: usize, b: usize): void {
-  if (isShort(b)) {
-    const divisor = load<u64>(b)
-    if (divisor == 0) return
-    if (isShort(a)) {
-      store<u64>(b, load<u64>(a) / divisor)
-      return
-    }
-  }
-  takeDividend(a)
-  memory.fill(QUOTIENT, 0, WORD)
-  divide(4, b, true)
-  copyWord(b, QUOTIENT)
+  divideWord(a, b, true)
 }
 
 /** b = a % b; 0 if b is 0. */
 export function mod(a: usize, b: usize): void {
+  divideWord(a, b, false)
+}
+
+@inline
+function divideWord(a: usize, b: usize, wantsQuotient: bool): void {
   if (isShort(b)) {
     const divisor = load<u64>(b)
     if (divisor == 0) return
     if (isShort(a)) {
-      store<u64>(b, load<u64>(a) % divisor)
+      store<u64>(b, wantsQuotient ? load<u64>(a) / divisor : load<u64>(a) % divisor)
       return
     }
   }
-  takeDividend(a)
-  divide(4, b, false)
-  copyWord(b, DIVIDEND)
+  copyWord(DIVIDEND, a)
+  store<u64>(DIVIDEND, 0, 32)
+  if (wantsQuotient) memory.fill(QUOTIENT, 0, WORD)
+  divide(4, b, wantsQuotient)
+  copyWord(b, wantsQuotient ? QUOTIENT : DIVIDEND)
 }
 
 export function signedDiv(a: usize, b: usize): void {
@@ -131,12 +127,6 @@ export function multiply(a: usize, b: usize): void {
     }
     store<u64>(DIVIDEND + i + WORD, carry)
   }
-}
-
-@inline
-function takeDividend(a: usize): void {
-  copyWord(DIVIDEND, a)
-  store<u64>(DIVIDEND, 0, 32)
 }
 
 /** Divides DIVIDEND, of `length` limbs and room for one more, by the non-zero word at `divisor`. */

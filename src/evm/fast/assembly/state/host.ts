@@ -23,6 +23,10 @@ export declare function reportConsole(caller: usize, input: usize, length: usize
 @external('host', 'flushEvents')
 export declare function flushEvents(): void
 
+/** Before an operation: the memory of the frame at this depth. All earlier events are flushed. */
+@external('host', 'reportMemory')
+export declare function reportMemory(depth: u32, memory: u32, size: u32): void
+
 /** Reports the record of init code, whose frame ends. */
 @external('host', 'reportReached')
 export declare function reportReached(record: usize): void

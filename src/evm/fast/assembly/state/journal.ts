@@ -15,15 +15,21 @@ function note(place: usize, kind: u32): usize {
   return entry
 }
 
+/** Saves a word, unless the checkpoint that is noted beside it is the newest. */
+@inline
+function saveWord(place: usize, kind: u32, word: usize, checkpoint: usize): void {
+  const id = load<u32>(layout.CHECKPOINT_ID)
+  const saved = load<u32>(place + checkpoint)
+  if (saved == id) return
+  const entry = note(place, kind)
+  store<u32>(entry, saved, layout.ENTRY_SAVED)
+  copyWord(entry + layout.ENTRY_VALUE, place + word)
+  store<u32>(place + checkpoint, id)
+}
+
 @inline
 export function saveSlot(slot: usize): void {
-  const id = load<u32>(layout.CHECKPOINT_ID)
-  const saved = load<u32>(slot, layout.SLOT_SAVED)
-  if (saved == id) return
-  const entry = note(slot, layout.ENTRY_SLOT)
-  store<u32>(entry, saved, layout.ENTRY_SAVED)
-  copyWord(entry + layout.ENTRY_VALUE, slot + layout.SLOT_VALUE)
-  store<u32>(slot, id, layout.SLOT_SAVED)
+  saveWord(slot, layout.ENTRY_SLOT, layout.SLOT_VALUE, layout.SLOT_SAVED)
 }
 
 @inline
@@ -32,13 +38,7 @@ export function saveCold(slot: usize): void {
 }
 
 export function saveBalance(account: usize): void {
-  const id = load<u32>(layout.CHECKPOINT_ID)
-  const saved = load<u32>(account, layout.ACCOUNT_SAVED)
-  if (saved == id) return
-  const entry = note(account, layout.ENTRY_BALANCE)
-  store<u32>(entry, saved, layout.ENTRY_SAVED)
-  copyWord(entry + layout.ENTRY_VALUE, account + layout.ACCOUNT_BALANCE)
-  store<u32>(account, id, layout.ACCOUNT_SAVED)
+  saveWord(account, layout.ENTRY_BALANCE, layout.ACCOUNT_BALANCE, layout.ACCOUNT_SAVED)
 }
 
 export function saveNonce(account: usize): void {

@@ -157,14 +157,8 @@ function writeForState(frame: usize, key: usize, value: usize, gas: i64): i64 {
     else if (isZero(value)) refund(CLEAR_REFUND)
     if (gas < 0) return gas
   } else {
-    if (!isZero(original)) {
-      if (isZero(current)) refund(-CLEAR_REFUND)
-      else if (isZero(value)) refund(CLEAR_REFUND)
-    }
-    if (isEqual(original, value)) {
-      refund(WRITE_GAS)
-      if (isZero(original)) gas = returnState(frame, NEW_SLOT_STATE_GAS, gas)
-    }
+    refundDirty(current, original, value, CLEAR_REFUND, WRITE_GAS, WRITE_GAS)
+    if (isZero(original) && isZero(value)) gas = returnState(frame, NEW_SLOT_STATE_GAS, gas)
   }
   saveSlot(slot)
   copyWord(current, value)

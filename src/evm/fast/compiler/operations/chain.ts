@@ -1,4 +1,4 @@
-// Compiles reads of message, block and accounts, and storage access.
+// Compiles reads of message and block, and storage access.
 
 import type { Hardfork } from '../../../../protocol/forks.ts'
 import { OP } from '../../../opcodes.ts'
@@ -88,9 +88,6 @@ export const CHAIN_OPERATIONS: readonly Row[] = [
 
 /** Helpers know their gas since this fork; before, the interpreter runs them. */
 export const ACCESS_OPERATIONS: readonly Row[] = [
-  [OP.BALANCE, called('balanceOrLeave')],
-  [OP.EXTCODESIZE, called('codeSizeOrLeave')],
-  [OP.EXTCODEHASH, called('codeHashOrLeave')],
   [OP.SLOAD, called('sloadOrLeave')],
   [OP.SSTORE, compileStorageStore],
 ]

@@ -34,9 +34,6 @@ const TABLE = {
   tstore: 'fww',
   blockHash: 'W',
   blobHash: 'W',
-  balanceOrLeave: 'Wg',
-  codeSizeOrLeave: 'Wg',
-  codeHashOrLeave: 'Wg',
 } as const
 
 export type Helper = keyof typeof TABLE
