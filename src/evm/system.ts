@@ -63,7 +63,8 @@ export async function beginBlock(context: RunContext, job: BlockStartJob): Promi
   let { world } = job
   const accesses: AccountAccess[] = []
   if (beaconRoot !== undefined && !isAsDeployed(world, BEACON_ROOTS)) {
-    const called = await callWith(context, world, block, BEACON_ROOTS, beaconRoot)
+    const { address } = BEACON_ROOTS
+    const called = await systemCall(context, world, block, address, hashBytes(beaconRoot))
     world = called.world
     accesses.push(...called.accesses)
     beaconRoot = undefined
@@ -80,19 +81,9 @@ export async function beginBlock(context: RunContext, job: BlockStartJob): Promi
   // both at once if unmodified, so that each trie path changes once
   world = withSystemWrites(world, writes)
   if (replaced === undefined) return { world, accesses }
-  const called = await callWith(context, world, block, HISTORY_STORAGE, replaced)
+  const { address } = HISTORY_STORAGE
+  const called = await systemCall(context, world, block, address, hashBytes(replaced))
   return { world: called.world, accesses: [...accesses, ...called.accesses] }
-}
-
-/** Runs the code of a contract that is not the usual one. */
-async function callWith(
-  context: RunContext,
-  world: World,
-  block: BlockEnvironment,
-  contract: Predeploy,
-  word: Hash,
-): Promise<Collected> {
-  return await systemCall(context, world, block, contract.address, hashBytes(word))
 }
 
 /**

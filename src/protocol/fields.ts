@@ -103,6 +103,6 @@ export class ListFields {
   }
 }
 
-function malformed(problem: string): DevchainError {
+export function malformed(problem: string): DevchainError {
   return new DevchainError('INVALID_PARAMS', `malformed ${problem}`)
 }

@@ -4,7 +4,7 @@ import { CONSOLE_ADDRESS } from '../../core/abi.ts'
 import { EMPTY_CODE_HASH } from '../../core/crypto/crypto.ts'
 import { type Address, type Hash, ZERO_HASH } from '../../core/hex.ts'
 import { blobBaseFeeIn } from '../../protocol/fees.ts'
-import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
+import { type Hardfork, isAtLeast, placeOfFork } from '../../protocol/forks.ts'
 import { isDelegation } from '../../protocol/transactions/delegation.ts'
 import { maxCodeSize } from '../../protocol/transactions/transactionrules.ts'
 import type { Account } from '../../state/world.ts'
@@ -12,11 +12,11 @@ import type { BlockEnvironment, ReachedCode, Tracer } from '../executor.ts'
 import { type MachineJob, Unrepeatable } from '../machine.ts'
 import { OP } from '../opcodes.ts'
 import type { PrecompileCode } from '../precompiles/precompile.ts'
+import { type PrecompileTable, precompilesFor, precompileTable } from '../precompiles/table.ts'
 import { Codes } from './codes.ts'
 import { Instance } from './instance.ts'
 import * as layout from './layout.ts'
-import { forkNumber, operationTable, refuse, TABLE_SIZE } from './operations.ts'
-import type { PrecompileTables } from './precompiles.ts'
+import { operationTable, refuse, TABLE_SIZE } from './operations.ts'
 import { reachedIn } from './reached.ts'
 import { Steps } from './steps.ts'
 
@@ -63,10 +63,9 @@ export class Interpreter {
   /** Of the current job, up to its last yield. */
   gasUsed = 0n
   hasReported = false
-  readonly #precompiles: PrecompileTables
   readonly #onEvents: (interpreter: Interpreter, tracer: Tracer) => void
-  #table: ReadonlyMap<Address, PrecompileCode> = new Map()
-  #usual: ReadonlyMap<Address, PrecompileCode> = new Map()
+  #table: PrecompileTable = new Map()
+  #usual: PrecompileTable = new Map()
   #job: MachineJob | undefined
   #hardfork: Hardfork | undefined
   /** The operations that OPERATIONS refuses; undefined before the first table. */
@@ -76,12 +75,10 @@ export class Interpreter {
 
   constructor(
     memoryLimit: number,
-    precompiles: PrecompileTables,
     onClearCode: () => void,
     onEvents: (interpreter: Interpreter, tracer: Tracer) => void,
   ) {
     this.#onEvents = onEvents
-    this.#precompiles = precompiles
     this.instance = new Instance(
       {
         loadAccount: (account) => this.#loadAccount(account),
@@ -201,13 +198,13 @@ export class Interpreter {
       this.#block = undefined
       instance.bytes.set(operationTable(hardfork), layout.RULES)
       this.#refused = undefined
-      instance.setNumber(layout.FORK, forkNumber(hardfork))
+      instance.setNumber(layout.FORK, placeOfFork(hardfork))
       const isRepriced = isAtLeast(hardfork, 'amsterdam')
       instance.setLong(layout.COLD_ACCOUNT, isRepriced ? 3_000n : 2_600n)
     }
     this.#setWatched(tracer, hardfork)
-    this.#usual = this.#precompiles.usual(hardfork, limits)
-    this.#table = this.#precompiles.of(this.#usual, movedPrecompiles, signers)
+    this.#usual = precompileTable(hardfork, limits)
+    this.#table = precompilesFor(this.#usual, movedPrecompiles, signers)
     const codeSize = limits?.codeSize ?? maxCodeSize(hardfork)
     instance.setNumber(layout.CODE_LIMIT, Math.min(codeSize, UNLIMITED))
     const initCode = isAtLeast(hardfork, 'shanghai') ? 2 * codeSize : UNLIMITED

@@ -6,7 +6,6 @@ import { Unready } from '../precompiles/precompile.ts'
 import { reportEvents } from './events.ts'
 import { Interpreter } from './interpreter.ts'
 import * as layout from './layout.ts'
-import { PrecompileTables } from './precompiles.ts'
 import { reachedBy } from './reached.ts'
 import { resultOf, touchedBy } from './results.ts'
 
@@ -39,7 +38,6 @@ const KEPT_ROOM = 2 ** 29
 
 export class FastMachine implements Machine {
   readonly #hotCode: HotCode | undefined
-  readonly #precompiles = new PrecompileTables()
   readonly #idle: Interpreter[] = []
 
   constructor(hotCode?: HotCode) {
@@ -117,7 +115,6 @@ export class FastMachine implements Machine {
     if (interpreter !== undefined) return interpreter
     const made: Interpreter = new Interpreter(
       memoryLimit,
-      this.#precompiles,
       () => this.#hotCode?.onClear(made),
       reportEvents,
     )

@@ -1,5 +1,5 @@
 // The operation tables of hardforks for the instance.
-import { type Hardfork, placeOfFork } from '../../protocol/forks.ts'
+import type { Hardfork } from '../../protocol/forks.ts'
 import { operationsAt, STACK_LIMIT } from '../opcodes.ts'
 import { INVALID } from './layout.ts'
 
@@ -27,8 +27,4 @@ export function operationTable(hardfork: Hardfork): Uint8Array {
 export function refuse(bytes: Uint8Array, at: number, opcodes: ReadonlySet<number>): void {
   const table = new DataView(bytes.buffer, at)
   for (const opcode of opcodes) table.setUint16(8 * opcode + 2, INVALID, true)
-}
-
-export function forkNumber(hardfork: Hardfork): number {
-  return placeOfFork(hardfork)
 }

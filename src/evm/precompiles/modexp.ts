@@ -13,9 +13,6 @@ const OSAKA_LENGTH = 1024n
 const LONGEST = 2n ** 24n
 const LONGEST_EXPONENT = 2n ** 31n - 1n
 
-/** Bits of the exponent per multiplication. */
-const WINDOW = 4
-
 interface Lengths {
   readonly base: bigint
   readonly exponent: bigint
@@ -60,23 +57,13 @@ function run(input: Uint8Array): Uint8Array {
   return Buffer.from(value.toString(16).padStart(2 * length, '0'), 'hex')
 }
 
-/** `modulus` is above 1. Uses windows of four bits. */
+/** By squaring and multiplying; `modulus` is above 1. */
 function power(base: bigint, exponent: Uint8Array, modulus: bigint): bigint {
-  const first = exponent.findIndex((byte) => byte !== 0)
-  if (first === -1) return 1n
-  const table = [1n, base]
-  // on demand, as a short exponent needs few powers
-  const raised = (n: number): bigint => {
-    table[n] ??= (raised(n - 1) * base) % modulus
-    return table[n]
-  }
   let result = 1n
-  for (const byte of exponent.subarray(first)) {
-    for (const nibble of [byte >> WINDOW, byte & 15]) {
-      if (result !== 1n) {
-        for (let i = 0; i < WINDOW; i += 1) result = (result * result) % modulus
-      }
-      if (nibble !== 0) result = (result * raised(nibble)) % modulus
+  for (const byte of exponent) {
+    for (let bit = 128; bit > 0; bit >>= 1) {
+      if (result !== 1n) result = (result * result) % modulus
+      if ((byte & bit) !== 0) result = (result * base) % modulus
     }
   }
   return result

@@ -1,7 +1,9 @@
 // The precompiles by fork and address for the fast machines. The reference uses the library's.
 import type { Address } from '../../core/hex.ts'
-import type { Hardfork } from '../../protocol/forks.ts'
-import { type ExtraPrecompiles, precompilesOf } from '../../protocol/precompiles.ts'
+import { memoize } from '../../core/lrucache.ts'
+import { HARDFORKS, type Hardfork } from '../../protocol/forks.ts'
+import { ECRECOVER, type ExtraPrecompiles, precompilesOf } from '../../protocol/precompiles.ts'
+import type { MovedPrecompiles, Signers } from '../executor.ts'
 import { blake2f } from './blake2f.ts'
 import {
   blsPairing,
@@ -13,7 +15,7 @@ import {
   mapToG2,
 } from './bls12381.ts'
 import { bn254Add, bn254Multiply, bn254Pairing } from './bn254.ts'
-import { ecrecover, identity, ripemd160, sha256 } from './hashes.ts'
+import { ecrecover, ecrecoverWith, identity, ripemd160, sha256 } from './hashes.ts'
 import { modexp } from './modexp.ts'
 import type { PrecompileCode } from './precompile.ts'
 import { p256verify, pointEvaluation } from './signatures.ts'
@@ -40,10 +42,18 @@ const CODES: Readonly<Record<string, (hardfork: Hardfork) => PrecompileCode>> = 
   P256VERIFY: p256verify,
 }
 
-export function precompileTable(
-  hardfork: Hardfork,
-  extra?: ExtraPrecompiles,
-): ReadonlyMap<Address, PrecompileCode> {
+export type PrecompileTable = ReadonlyMap<Address, PrecompileCode>
+
+export function precompileTable(hardfork: Hardfork, extra?: ExtraPrecompiles): PrecompileTable {
+  return extra?.rip7212 ? tableWithRip7212(hardfork) : usualTable(hardfork)
+}
+
+const usualTable = memoize(HARDFORKS.length, (hardfork: Hardfork) => tableOf(hardfork, {}))
+const tableWithRip7212 = memoize(HARDFORKS.length, (hardfork: Hardfork) =>
+  tableOf(hardfork, { rip7212: true }),
+)
+
+function tableOf(hardfork: Hardfork, extra: ExtraPrecompiles): PrecompileTable {
   return new Map(
     precompilesOf(hardfork, extra).map(({ name, address }) => {
       const code = CODES[name]
@@ -51,6 +61,17 @@ export function precompileTable(
       return [address, code(hardfork)]
     }),
   )
+}
+
+/** As a job overrides it. */
+export function precompilesFor(
+  usual: PrecompileTable,
+  moved: MovedPrecompiles | undefined,
+  signers: Signers | undefined,
+): PrecompileTable {
+  const table =
+    signers === undefined ? usual : new Map(usual).set(ECRECOVER.address, ecrecoverWith(signers))
+  return moved === undefined ? table : withMoved(table, moved)
 }
 
 /** Moves precompiles all at once; null removes one. */

@@ -1,8 +1,8 @@
 // Decodes blocks in the form in which nodes export and exchange them.
 import { keccakHash } from '../../core/crypto/crypto.ts'
-import { DevchainError } from '../../core/errors.ts'
 import { decodeRlp, encodedItems } from '../../core/rlp.ts'
 import { TRANSACTION_GAS } from '../fees.ts'
+import { malformed } from '../fields.ts'
 import type { Block } from './block.ts'
 import { decodeHeader, type Header, rememberEncoding } from './header.ts'
 import { decodeWithdrawal, type Withdrawal } from './withdrawal.ts'
@@ -72,8 +72,4 @@ function partsOf(part: Uint8Array, name: string, most: number): readonly Uint8Ar
 
 function isList(encoded: Uint8Array): boolean {
   return (encoded[0] ?? 0) >= 0xc0
-}
-
-function malformed(problem: string): DevchainError {
-  return new DevchainError('INVALID_PARAMS', `malformed ${problem}`)
 }

@@ -16,6 +16,7 @@ import {
   type SignatureFields,
   signingDigest,
   type Transaction,
+  type TransactionType,
   transactionOf,
   type UnsignedTransaction,
 } from './transaction.ts'
@@ -68,14 +69,14 @@ function decodeSigned(raw: Uint8Array, findSender: SenderFinder): Transaction {
     throw new DevchainError('INVALID_PARAMS', 'malformed transaction: it is empty', undefined, {
       bytes: 0,
     })
-  const read = first >= 0xc0 ? decodeLegacy(raw) : decodeTyped(typeOf(first), raw)
+  const read = decodeAs(first >= 0xc0 ? 0 : typeOf(first), raw)
   const { unsigned, signature } = read
   const hash = keccakHash(raw)
   const from = findSender({ ...read, hash })
   return transactionOf(unsigned, signature, { from, raw, hash })
 }
 
-function typeOf(first: number): 1 | 2 | 3 | 4 {
+function typeOf(first: number): TransactionType {
   if (first === 1 || first === 2 || first === 3 || first === 4) return first
   const message = `transaction type 0x${first.toString(16)} is not supported: expected 0 to 4`
   throw new DevchainError('TYPE_NOT_SUPPORTED', message, undefined, { type: first })
@@ -104,67 +105,33 @@ function signerOf(signed: Signed): Address {
   return signer
 }
 
-function decodeLegacy(raw: Uint8Array): Omit<Signed, 'hash'> {
-  const fields = fieldsOf(decodeRlp(raw, MOST_ITEMS), 9)
+const FIELDS_OF_TYPE = { 0: 9, 1: 11, 2: 12, 3: 14, 4: 13 } as const
+
+function decodeAs(type: TransactionType, raw: Uint8Array): Omit<Signed, 'hash'> {
+  const isLegacy = type === 0
+  const item = decodeRlp(isLegacy ? raw : raw.subarray(1), MOST_ITEMS)
+  const fields = fieldsOf(item, FIELDS_OF_TYPE[type])
+  const chainId = isLegacy ? undefined : fields.integer('chainId')
   const nonce = fields.integer('nonce', 8)
-  const gasPrice = fields.integer('gasPrice')
+  const maxPriorityFeePerGas = fields.integer(type < 2 ? 'gasPrice' : 'maxPriorityFeePerGas')
+  const maxFeePerGas = type < 2 ? maxPriorityFeePerGas : fields.integer('maxFeePerGas')
   const gasLimit = fields.integer('gasLimit', 8)
   const [to, value, data] = [
     fields.addressOrNull('to'),
     fields.integer('value'),
     fields.bytes('data'),
   ]
-  const signature = signatureOf(fields)
-  const { v } = signature
-  if (v !== 27n && v !== 28n && v < 35n) {
-    throw new DevchainError(
-      'INVALID_SIGNATURE',
-      `invalid signature: v is ${v}, expected 27, 28 or at least 35`,
-    )
-  }
-  const chainId = v < 35n ? undefined : (v - 35n) / 2n
-  const yParity = Number((v + 1n) % 2n) as 0 | 1
-  const unsigned: UnsignedTransaction = {
-    type: 0,
-    chainId,
-    nonce,
-    gasLimit,
-    maxFeePerGas: gasPrice,
-    maxPriorityFeePerGas: gasPrice,
-    to,
-    value,
-    data,
-    accessList: [],
-    authorizationList: [],
-  }
-  return { unsigned, signature, yParity }
-}
-
-const FIELDS_OF_TYPE = { 1: 11, 2: 12, 3: 14, 4: 13 } as const
-
-function decodeTyped(type: 1 | 2 | 3 | 4, raw: Uint8Array): Omit<Signed, 'hash'> {
-  const fields = fieldsOf(decodeRlp(raw.subarray(1), MOST_ITEMS), FIELDS_OF_TYPE[type])
-  const chainId = fields.integer('chainId')
-  const nonce = fields.integer('nonce', 8)
-  const maxPriorityFeePerGas = fields.integer(type === 1 ? 'gasPrice' : 'maxPriorityFeePerGas')
-  const maxFeePerGas = type === 1 ? maxPriorityFeePerGas : fields.integer('maxFeePerGas')
-  const gasLimit = fields.integer('gasLimit', 8)
-  const [to, value, data] = [
-    fields.addressOrNull('to'),
-    fields.integer('value'),
-    fields.bytes('data'),
-  ]
-  const accessList = fields.list('accessList').map(decodeAccessListEntry)
+  const accessList = isLegacy ? [] : fields.list('accessList').map(decodeAccessListEntry)
   const authorizationList =
     type === 4 ? fields.list('authorizationList').map(decodeAuthorization) : []
   const blobs = type === 3 ? decodeBlobFields(fields) : undefined
   if (type === 4 && to === null) throw malformed('a set-code transaction (type 4) must name `to`')
   if (type === 3 && to === null) throw malformed('a blob transaction (type 3) must name `to`')
   const signature = signatureOf(fields)
-  const yParity = parityOf(signature.v)
+  const signed = isLegacy ? legacyParity(signature.v) : { chainId, yParity: parityOf(signature.v) }
   const unsigned: UnsignedTransaction = {
     type,
-    chainId,
+    chainId: signed.chainId,
     nonce,
     gasLimit,
     maxFeePerGas,
@@ -176,7 +143,20 @@ function decodeTyped(type: 1 | 2 | 3 | 4, raw: Uint8Array): Omit<Signed, 'hash'>
     authorizationList,
     blobs,
   }
-  return { unsigned, signature, yParity }
+  return { unsigned, signature, yParity: signed.yParity }
+}
+
+/** EIP-155. */
+function legacyParity(v: bigint): {
+  readonly chainId: bigint | undefined
+  readonly yParity: 0 | 1
+} {
+  if (v !== 27n && v !== 28n && v < 35n) {
+    const message = `invalid signature: v is ${v}, expected 27, 28 or at least 35`
+    throw new DevchainError('INVALID_SIGNATURE', message)
+  }
+  const chainId = v < 35n ? undefined : (v - 35n) / 2n
+  return { chainId, yParity: Number((v + 1n) % 2n) as 0 | 1 }
 }
 
 function decodeBlobFields(fields: ListFields): BlobFields {

@@ -4,10 +4,9 @@ import { Common, Mainnet } from '@ethereumjs/common'
 import { createEVM } from '@ethereumjs/evm'
 import { describe, expect, test } from 'vitest'
 import * as layout from '../../../src/evm/fast/layout.ts'
-import { forkNumber } from '../../../src/evm/fast/operations.ts'
 import { MAX_CALL_DEPTH } from '../../../src/evm/machine.ts'
 import { OP, operationsAt } from '../../../src/evm/opcodes.ts'
-import { HARDFORKS, type Hardfork, isAtLeast } from '../../../src/protocol/forks.ts'
+import { HARDFORKS, type Hardfork, isAtLeast, placeOfFork } from '../../../src/protocol/forks.ts'
 
 const NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(OP).map(([name, opcode]) => [opcode, name]),
@@ -91,7 +90,7 @@ describe('the hardforks in WebAssembly', () => {
     (name, value) => {
       const fork = HARDFORKS.find((each) => constantOf(each) === name)
       expect(fork).toBeDefined()
-      expect(value).toBe(forkNumber(fork as Hardfork))
+      expect(value).toBe(placeOfFork(fork as Hardfork))
     },
   )
 

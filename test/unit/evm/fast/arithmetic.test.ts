@@ -16,6 +16,7 @@ const instance = new Instance(
     loadBlockHash: ask,
     reportConsole: ask,
     flushEvents: ask,
+    reportMemory: ask,
     reportReached: ask,
   },
   65_536,

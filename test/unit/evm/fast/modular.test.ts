@@ -15,6 +15,7 @@ const instance = new Instance(
     loadBlockHash: nothing,
     reportConsole: nothing,
     flushEvents: nothing,
+    reportMemory: nothing,
     reportReached: nothing,
   },
   1_000_000,
