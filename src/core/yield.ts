@@ -30,7 +30,7 @@ const turns = new TurnQueue()
 /** The queue of all works of this thread. */
 export const nextTurn = (): Promise<void> => turns.next()
 
-/** `pause` yields; if it throws, the work throws. */
+/** Concurrent works may share one: each continues in its own turn. `pause` yields; if it throws, the work throws. */
 export function yielder(
   turnMs: number = TURN_MS,
   pause: () => Promise<unknown> = nextTurn,
@@ -40,30 +40,6 @@ export function yielder(
     if (performance.now() < turnEnds) return undefined
     return pause().then(() => {
       turnEnds = performance.now() + turnMs
-    })
-  }
-}
-
-/** As `yielder`, for concurrent works: they share one turn, and one waiting work continues in the next. */
-export function sharedYielder(turnMs: number = TURN_MS): YieldIfDue {
-  const waiting: (() => void)[] = []
-  /** Undefined if no work ran in this turn. */
-  let turnEnds: number | undefined
-  const begin = (): number => {
-    setImmediate(() => {
-      turnEnds = undefined
-      const next = waiting.shift()
-      if (next === undefined) return
-      begin()
-      next()
-    })
-    turnEnds = performance.now() + turnMs
-    return turnEnds
-  }
-  return () => {
-    if (performance.now() < (turnEnds ?? begin())) return undefined
-    return new Promise((resolve) => {
-      waiting.push(resolve)
     })
   }
 }

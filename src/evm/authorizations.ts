@@ -19,53 +19,31 @@ import type { Message } from './executor.ts'
 /** Refunded for an authorization whose account existed, before amsterdam. */
 const EXISTING_REFUND = 12_500n
 
-type Given = readonly Authorization[]
-
-export interface Permissions {
+export interface Authorized {
+  /** Before amsterdam. */
   readonly refund: bigint
   /** Of valid signatures, even if the authorization was skipped. */
   readonly authorities: readonly Address[]
-}
-
-const NO_PERMISSIONS: Permissions = { refund: 0n, authorities: [] }
-
-interface Paid extends Pick<Permissions, 'authorities'> {
+  /** False: the gas is too little, and the caller has to undo the changes. */
   readonly isPaid: boolean
 }
 
-const NOTHING_TO_PAY: Paid = { authorities: [], isPaid: true }
-
-/** Skips invalid authorizations. The others stay even if execution fails. */
-export function authorize(overlay: Overlay, given: Given, chainId: bigint): Permissions {
-  if (given.length === 0) return NO_PERMISSIONS
-  let refund = 0n
-  const authorities: Address[] = []
-  for (const authorization of given) {
-    const authority = validAuthority(overlay, authorization, chainId, authorities)
-    if (authority === undefined) continue
-    if (overlay.account(authority) !== undefined) refund += EXISTING_REFUND
-    apply(overlay, authority, authorization)
-  }
-  return { refund, authorities }
-}
+const NOTHING: Authorized = { refund: 0n, authorities: [], isPaid: true }
 
 /**
- * As `authorize`, since amsterdam: a new account or delegation costs state gas, and the first write to an account its gas
- * (EIP-8037, EIP-2780).
- * @returns the authorities; undefined if the gas is too little, where the caller has to undo the changes
+ * Skips invalid authorizations. The others stay even if execution fails.
+ * @param meter since amsterdam: pays state gas for a new account or delegation, and the first write to an account (EIP-8037,
+ * EIP-2780)
  */
-export function authorizeWith(
-  meter: GasMeter,
+export function authorize(
   overlay: Overlay,
-  {
-    from,
-    to,
-    value,
-    authorizationList,
-  }: Pick<Message, 'from' | 'to' | 'value' | 'authorizationList'>,
+  message: Pick<Message, 'from' | 'to' | 'value' | 'authorizationList'>,
   chainId: bigint,
-): Paid {
-  if (authorizationList.length === 0) return NOTHING_TO_PAY
+  meter?: GasMeter,
+): Authorized {
+  const { from, to, value, authorizationList } = message
+  if (authorizationList.length === 0) return NOTHING
+  let refund = 0n
   const authorities: Address[] = []
   const written = new Set<Address>([from])
   if (to !== null && value > 0n) written.add(to)
@@ -78,14 +56,16 @@ export function authorizeWith(
     const wasDelegated = isDelegation(overlay.originalAccount(authority)?.code ?? EMPTY_BYTES)
     if (authorization.address !== ZERO_ADDRESS) delegated.add(authority)
     const isPaid =
-      meter.payState(isNew ? NEW_ACCOUNT_STATE_GAS : 0n) &&
-      meter.pay(written.has(authority) ? 0n : ACCOUNT_WRITE_GAS) &&
-      meter.payState(isFirst && !wasDelegated ? DELEGATION_STATE_GAS : 0n)
-    if (!isPaid) return { authorities, isPaid }
+      meter === undefined ||
+      (meter.payState(isNew ? NEW_ACCOUNT_STATE_GAS : 0n) &&
+        meter.pay(written.has(authority) ? 0n : ACCOUNT_WRITE_GAS) &&
+        meter.payState(isFirst && !wasDelegated ? DELEGATION_STATE_GAS : 0n))
+    if (!isPaid) return { refund, authorities, isPaid }
+    if (!isNew) refund += EXISTING_REFUND
     written.add(authority)
     apply(overlay, authority, authorization)
   }
-  return { authorities, isPaid: true }
+  return { refund, authorities, isPaid: true }
 }
 
 /** Adds the signer to `authorities`. Undefined: the authorization is invalid. */

@@ -8,7 +8,7 @@ import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
 import { GasMeter, NEW_ACCOUNT_STATE_GAS, settleGas } from '../protocol/stategas.ts'
 import { Overlay } from '../state/overlay.ts'
 import type { Account } from '../state/world.ts'
-import { authorize, authorizeWith, type Permissions } from './authorizations.ts'
+import { type Authorized, authorize } from './authorizations.ts'
 import type { BlockEnvironment, GasNeed, Message, Outcome } from './executor.ts'
 import type { MachineResult } from './machine.ts'
 
@@ -59,11 +59,7 @@ class InOne implements Metering {
     this.#message = message
     this.#hardfork = hardfork
     this.#intrinsic = intrinsicGas(message, hardfork)
-    const { refund, authorities }: Permissions = authorize(
-      overlay,
-      message.authorizationList,
-      chainId,
-    )
+    const { refund, authorities } = authorize(overlay, message, chainId)
     this.authorities = authorities
     this.#refund = refund
     this.gas = smaller(message.gasLimit - this.#intrinsic, GAS_CEILING)
@@ -115,9 +111,9 @@ class InTwo implements Metering {
     this.stateGas = this.#meter.reservoir
   }
 
-  #authorize(chainId: bigint): ReturnType<typeof authorizeWith> {
+  #authorize(chainId: bigint): Authorized {
     const authorized = new Overlay(this.#overlay)
-    const result = authorizeWith(this.#meter, authorized, this.#message, chainId)
+    const result = authorize(authorized, this.#message, chainId, this.#meter)
     const { changes } = authorized
     for (const address of changes.accounts.keys()) {
       this.#before.set(address, this.#overlay.account(address))

@@ -1,5 +1,5 @@
 // Describes failures for people: reverts, Solidity panics, halts.
-import { CONSOLE_ADDRESS } from '../core/abi.ts'
+import { CONSOLE_ADDRESS, decodeArguments } from '../core/abi.ts'
 import { plural } from '../core/format.ts'
 import { type Address, bigintFromBytes, hexFromBytes } from '../core/hex.ts'
 import { codeAt, type World } from '../state/world.ts'
@@ -136,18 +136,7 @@ function selectorOf(output: Uint8Array): number | undefined {
 
 /** Decodes the only string argument; undefined if the encoding is broken. */
 export function stringAt(data: Uint8Array): string | undefined {
-  const offset = sizeAt(data, 0)
-  const length = offset === undefined ? undefined : sizeAt(data, offset)
-  if (offset === undefined || length === undefined) return undefined
-  const start = offset + 32
-  if (start + length > data.length) return undefined
-  return new TextDecoder().decode(data.subarray(start, start + length))
-}
-
-function sizeAt(data: Uint8Array, at: number): number | undefined {
-  if (at + 32 > data.length) return undefined
-  const value = bigintFromBytes(data.subarray(at, at + 32))
-  return value > BigInt(data.length) ? undefined : Number(value)
+  return decodeArguments(['string'], data)?.[0] as string | undefined
 }
 
 /** One line without control characters, which could control the terminal. */

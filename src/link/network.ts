@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { DevchainError, printValue } from '../core/errors.ts'
 import type { Hash } from '../core/hex.ts'
-import { sharedYielder } from '../core/yield.ts'
+import { yielder } from '../core/yield.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import { withGenesisTime } from '../node/commands/time.ts'
 import type { OwnNode, PeerEvent, PeerInfo, Peers, Reputation, SyncStatus } from '../node/peers.ts'
@@ -64,7 +64,7 @@ export class PeerNetwork implements Peers {
     const hosts = settings.linkHost.filter((host) => host !== '*')
     this.#allowed = AddressList.of('127.0.0.0/8', '::1', ...hosts)
     this.#reputations = new Reputations(timing)
-    const yieldIfDue = sharedYielder(TURN_MS)
+    const yieldIfDue = yielder(TURN_MS)
     const identity: NodeIdentity = { nodeId: chain.environment.random(32), name, client }
     this.self = { id: Buffer.from(identity.nodeId).toString('hex'), name }
     this.#table = new PeerTable({

@@ -1,6 +1,6 @@
 // Turns for others during long work.
 import { expect, test, vi } from 'vitest'
-import { sharedYielder, yielder } from '../../../src/core/yield.ts'
+import { yielder } from '../../../src/core/yield.ts'
 import { nextTurn } from '../../support/waiting/turns.ts'
 
 test('a yielder gives others their turn after its time is used up, then starts a new count', async () => {
@@ -31,10 +31,10 @@ test('a yielder throws what its pause throws', () => {
   expect(yieldIfDue).toThrow('no memory is left')
 })
 
-test('sharedYielder gives one turn for several kinds of work, which then resume one at a time', async () => {
+test('works that share a yielder resume one at a time, each in its own turn', async () => {
   let now = 1_000
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => now)
-  const yieldIfDue = sharedYielder(20)
+  const yieldIfDue = yielder(20)
   const done: string[] = []
   const work = async (name: string): Promise<void> => {
     for (let piece = 1; piece <= 2; piece++) {
