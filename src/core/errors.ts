@@ -116,6 +116,11 @@ export class DevchainError extends Error {
   }
 }
 
+/** An error without data, whose facts let callers rephrase it. */
+export function refusal(word: ErrorWord, message: string, facts: ErrorFacts): DevchainError {
+  return new DevchainError(word, message, undefined, facts)
+}
+
 /** True for errors that do not depend on the work itself: cancellation, or an upstream RPC that fails. */
 export function isInterruption(error: unknown): boolean {
   return error instanceof DevchainError && INTERRUPTIONS.has(error.word)

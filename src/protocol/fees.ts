@@ -68,46 +68,43 @@ export function leastGas(hardfork: Hardfork): bigint {
 // numbers, as sums of bigints took a tenth of a transfer
 const CREATION_GAS = 32_000
 const ZERO_BYTE_GAS = 4
-const ACCESS_LIST_ADDRESS_GAS = 2_400
-const ACCESS_LIST_KEY_GAS = 1_900
 const INIT_CODE_WORD_GAS = 2
-const AUTHORIZATION_GAS = 25_000
 const FLOOR_TOKEN_GAS = 10
+
+interface ListPrices {
+  readonly address: number
+  readonly key: number
+  /** Of the access list, beside the others. */
+  readonly byte: number
+  readonly authorization: number
+}
+
+const LIST_PRICES: ListPrices = { address: 2_400, key: 1_900, byte: 0, authorization: 25_000 }
 
 // from amsterdam on: EIP-2780 (sender, recipient, value), EIP-8038 (accesses), EIP-7976 and EIP-7981 (floor)
 const SENDER_GAS = 12_000
 const RECIPIENT_GAS = 3_000
 const RECIPIENT_VALUE_GAS = 6_000
 const CREATED_GAS = 12_000
-const COLD_ADDRESS_GAS = 2_900
-const COLD_KEY_GAS = 2_000
-const COLD_AUTHORIZATION_GAS = 7_816
 const FLOOR_BYTE_GAS = 64
+const COLD_LIST_PRICES: ListPrices = {
+  address: 2_900,
+  key: 2_000,
+  byte: FLOOR_BYTE_GAS,
+  authorization: 7_816,
+}
 const ADDRESS_BYTES = 20
 const KEY_BYTES = 32
 
-/** Sender and recipient; the floor includes it. */
-function baseGas({ from, to, value }: GasRelevant): number {
+/** Sender and recipient; since amsterdam the floor includes it. */
+function baseGas({ from, to, value }: GasRelevant, hardfork: Hardfork): number {
+  if (!isAtLeast(hardfork, 'amsterdam')) {
+    const isPaid = to === null && isAtLeast(hardfork, 'homestead')
+    return Number(TRANSACTION_GAS) + (isPaid ? CREATION_GAS : 0)
+  }
   if (to === null) return SENDER_GAS + CREATED_GAS
   if (to === from) return SENDER_GAS
   return SENDER_GAS + RECIPIENT_GAS + (value > 0n ? RECIPIENT_VALUE_GAS : 0)
-}
-
-/** Execution gas of all that does not depend on the state. */
-function intrinsicOfAmsterdam(transaction: GasRelevant): bigint {
-  const { to, data, accessList, authorizationList } = transaction
-  const zeros = zeroBytes(data)
-  const keys = countKeys(accessList)
-  return BigInt(
-    baseGas(transaction) +
-      (to === null ? INIT_CODE_WORD_GAS * Math.ceil(data.length / 32) : 0) +
-      4 * zeros +
-      16 * (data.length - zeros) +
-      COLD_ADDRESS_GAS * accessList.length +
-      COLD_KEY_GAS * keys +
-      FLOOR_BYTE_GAS * bytesOfAccessList(accessList) +
-      COLD_AUTHORIZATION_GAS * authorizationList.length,
-  )
 }
 
 function bytesOfAccessList(accessList: GasRelevant['accessList']): number {
@@ -118,27 +115,26 @@ function countKeys(accessList: GasRelevant['accessList']): number {
   return accessList.reduce((sum, entry) => sum + entry.storageKeys.length, 0)
 }
 
-/** EIP-2 (creation), EIP-2028 (data), EIP-2930 (access list), EIP-3860 (init code), EIP-7702 (authorizations). */
+/**
+ * EIP-2 (creation), EIP-2028 (data), EIP-2930 (access list), EIP-3860 (init code), EIP-7702 (authorizations). Since amsterdam the
+ * execution gas of all that does not depend on the state.
+ */
 export function intrinsicGas(transaction: GasRelevant, hardfork: Hardfork): bigint {
-  if (isAtLeast(hardfork, 'amsterdam')) return intrinsicOfAmsterdam(transaction)
   const { to, data, accessList, authorizationList } = transaction
+  const prices = isAtLeast(hardfork, 'amsterdam') ? COLD_LIST_PRICES : LIST_PRICES
   const zeros = zeroBytes(data)
   const nonZeroByteGas = isAtLeast(hardfork, 'istanbul') ? 16 : 68
-  const keys = countKeys(accessList)
-  const creation = to === null && isAtLeast(hardfork, 'homestead') ? CREATION_GAS : 0
-  const initCode =
-    to === null && isAtLeast(hardfork, 'shanghai')
-      ? INIT_CODE_WORD_GAS * Math.ceil(data.length / 32)
-      : 0
-  const extra =
-    creation +
-    initCode +
-    ZERO_BYTE_GAS * zeros +
-    nonZeroByteGas * (data.length - zeros) +
-    ACCESS_LIST_ADDRESS_GAS * accessList.length +
-    ACCESS_LIST_KEY_GAS * keys +
-    AUTHORIZATION_GAS * authorizationList.length
-  return TRANSACTION_GAS + BigInt(extra)
+  const isMetered = to === null && isAtLeast(hardfork, 'shanghai')
+  return BigInt(
+    baseGas(transaction, hardfork) +
+      (isMetered ? INIT_CODE_WORD_GAS * Math.ceil(data.length / 32) : 0) +
+      ZERO_BYTE_GAS * zeros +
+      nonZeroByteGas * (data.length - zeros) +
+      prices.address * accessList.length +
+      prices.key * countKeys(accessList) +
+      prices.byte * bytesOfAccessList(accessList) +
+      prices.authorization * authorizationList.length,
+  )
 }
 
 /** Minimum gas for the calldata (EIP-7623), since amsterdam with the access list; 0 before prague. */
@@ -147,7 +143,7 @@ export function floorDataGas(transaction: GasRelevant, hardfork: Hardfork): bigi
   const { data, accessList } = transaction
   if (isAtLeast(hardfork, 'amsterdam')) {
     const bytes = data.length + bytesOfAccessList(accessList)
-    return BigInt(baseGas(transaction) + FLOOR_BYTE_GAS * bytes)
+    return BigInt(baseGas(transaction, hardfork) + FLOOR_BYTE_GAS * bytes)
   }
   const zeros = zeroBytes(data)
   return TRANSACTION_GAS + BigInt(FLOOR_TOKEN_GAS * (zeros + 4 * (data.length - zeros)))

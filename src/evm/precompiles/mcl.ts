@@ -92,8 +92,7 @@ export class Curve {
   }
 
   with<T>(size: number, work: (at: number) => T): T {
-    const at = this.#library._malloc(size)
-    if (at === 0) throw new Error(`mcl has no room for ${size} bytes`)
+    const at = this.#take(size)
     try {
       return work(at)
     } finally {
@@ -101,14 +100,15 @@ export class Curve {
     }
   }
 
-  async during<T>(size: number, work: (at: number) => Promise<T>): Promise<T> {
+  during<T>(size: number, work: (at: number) => Promise<T>): Promise<T> {
+    const at = this.#take(size)
+    return work(at).finally(() => this.#library._free(at))
+  }
+
+  #take(size: number): number {
     const at = this.#library._malloc(size)
     if (at === 0) throw new Error(`mcl has no room for ${size} bytes`)
-    try {
-      return await work(at)
-    } finally {
-      this.#library._free(at)
-    }
+    return at
   }
 
   widthOf(group: Group): number {

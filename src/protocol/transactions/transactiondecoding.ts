@@ -1,6 +1,6 @@
 // Decodes canonical transactions, and recovers their senders.
 import { keccakHash, recoverAddress } from '../../core/crypto/crypto.ts'
-import { DevchainError } from '../../core/errors.ts'
+import { DevchainError, refusal } from '../../core/errors.ts'
 import { type Address, type Hash, hashFromBytes } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
 import { decodeRlp, type RlpItem } from '../../core/rlp.ts'
@@ -65,10 +65,9 @@ type SenderFinder = (signed: Signed) => Address
 
 function decodeSigned(raw: Uint8Array, findSender: SenderFinder): Transaction {
   const [first] = raw
-  if (first === undefined)
-    throw new DevchainError('INVALID_PARAMS', 'malformed transaction: it is empty', undefined, {
-      bytes: 0,
-    })
+  if (first === undefined) {
+    throw refusal('INVALID_PARAMS', 'malformed transaction: it is empty', { bytes: 0 })
+  }
   const read = decodeAs(first >= 0xc0 ? 0 : typeOf(first), raw)
   const { unsigned, signature } = read
   const hash = keccakHash(raw)
@@ -79,7 +78,7 @@ function decodeSigned(raw: Uint8Array, findSender: SenderFinder): Transaction {
 function typeOf(first: number): TransactionType {
   if (first === 1 || first === 2 || first === 3 || first === 4) return first
   const message = `transaction type 0x${first.toString(16)} is not supported: expected 0 to 4`
-  throw new DevchainError('TYPE_NOT_SUPPORTED', message, undefined, { type: first })
+  throw refusal('TYPE_NOT_SUPPORTED', message, { type: first })
 }
 
 function recoverSender(signed: Signed): Address {

@@ -1,7 +1,7 @@
 // Transaction rules of the pool and the executor, with the messages that clients expect. The caller picks and orders
 // them.
 import { larger, MAX_UINT64, MAX_UINT256 } from '../../core/bigints.ts'
-import { DevchainError } from '../../core/errors.ts'
+import { DevchainError, refusal } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
 import {
   type BlobRules,
@@ -52,13 +52,13 @@ export function requireType({ type }: Pick<Transaction, 'type'>, hardfork: Hardf
   const needed = FORK_OF_TYPE[type]
   if (isAtLeast(hardfork, needed)) return
   const message = `transaction type not supported: type ${type} needs hardfork ${needed}, the chain is at ${hardfork}`
-  throw new DevchainError('TYPE_NOT_SUPPORTED', message, undefined, { type, needed, hardfork })
+  throw refusal('TYPE_NOT_SUPPORTED', message, { type, needed, hardfork })
 }
 
 export function requireChainId(transaction: Transaction, chainId: bigint): void {
   if (transaction.chainId === undefined || transaction.chainId === chainId) return
   const message = `invalid chain id for signer: have ${transaction.chainId} want ${chainId}`
-  throw new DevchainError('WRONG_CHAIN_ID', message, undefined, {
+  throw refusal('WRONG_CHAIN_ID', message, {
     given: transaction.chainId,
     chainId,
     type: transaction.type,
@@ -92,10 +92,7 @@ export function requireInitCodeSize(
   const limit = 2 * (codeSize ?? maxCodeSize(hardfork))
   if (data.length <= limit) return
   const message = `max initcode size exceeded: code size ${data.length}, limit ${limit}`
-  throw new DevchainError('INIT_CODE_TOO_LARGE', message, undefined, {
-    given: data.length,
-    most: limit,
-  })
+  throw refusal('INIT_CODE_TOO_LARGE', message, { given: data.length, most: limit })
 }
 
 /** @throws {DevchainError} `INTRINSIC_GAS_TOO_LOW`, or `GAS_BELOW_FLOOR` below the calldata floor (EIP-7623) */
@@ -107,7 +104,7 @@ export function requireIntrinsicGas(
   const least = intrinsicGas(message, hardfork)
   if (given < least) {
     const failure = `intrinsic gas too low: have ${given}, want ${least}`
-    throw new DevchainError('INTRINSIC_GAS_TOO_LOW', failure, undefined, { given, least })
+    throw refusal('INTRINSIC_GAS_TOO_LOW', failure, { given, least })
   }
   const floor = floorDataGas(message, hardfork)
   if (isAtLeast(hardfork, 'amsterdam') && larger(least, floor) > EXECUTION_GAS_CAP) {
@@ -116,7 +113,7 @@ export function requireIntrinsicGas(
   if (given >= floor) return
   // clients match the first words
   const failure = `intrinsic gas too low: have ${given}, want ${floor}, the floor for this much calldata`
-  throw new DevchainError('GAS_BELOW_FLOOR', failure, undefined, { given, floor })
+  throw refusal('GAS_BELOW_FLOOR', failure, { given, floor })
 }
 
 function capError(wanted: bigint): DevchainError {
@@ -129,12 +126,8 @@ export function requireBlockGas(gasLimit: bigint, blockGasLimit: bigint): void {
 }
 
 export function blockGasError(gasLimit: bigint, blockGasLimit: bigint): DevchainError {
-  return new DevchainError(
-    'EXCEEDS_BLOCK_GAS_LIMIT',
-    `exceeds block gas limit: have ${gasLimit}, the block's limit is ${blockGasLimit}`,
-    undefined,
-    { given: gasLimit, most: blockGasLimit },
-  )
+  const message = `exceeds block gas limit: have ${gasLimit}, the block's limit is ${blockGasLimit}`
+  return refusal('EXCEEDS_BLOCK_GAS_LIMIT', message, { given: gasLimit, most: blockGasLimit })
 }
 
 /** Of one transaction from osaka on (EIP-7594). */
@@ -192,10 +185,7 @@ export function requireBlobRoom(
 export function requireBlobFee({ blobs }: Pick<Transaction, 'blobs'>, price: bigint): void {
   if (blobs === undefined || blobs.maxFeePerBlobGas >= price) return
   const message = `max fee per blob gas less than block blob gas fee: fee cap ${blobs.maxFeePerBlobGas}, blob base fee ${price}`
-  throw new DevchainError('BLOB_FEE_CAP_TOO_LOW', message, undefined, {
-    given: blobs.maxFeePerBlobGas,
-    least: price,
-  })
+  throw refusal('BLOB_FEE_CAP_TOO_LOW', message, { given: blobs.maxFeePerBlobGas, least: price })
 }
 
 interface Fees {
@@ -209,25 +199,15 @@ interface Fees {
 export function requireTipWithinCap({ maxFeePerGas, maxPriorityFeePerGas }: Fees): void {
   if (maxPriorityFeePerGas <= maxFeePerGas) return
   const message = `max priority fee per gas higher than max fee per gas: tip ${maxPriorityFeePerGas}, fee cap ${maxFeePerGas}`
-  throw new DevchainError('TIP_ABOVE_FEE_CAP', message, undefined, {
-    given: maxPriorityFeePerGas,
-    most: maxFeePerGas,
-  })
+  throw refusal('TIP_ABOVE_FEE_CAP', message, { given: maxPriorityFeePerGas, most: maxFeePerGas })
 }
 
 /** @throws {DevchainError} `FEE_CAP_TOO_LOW` below the block's base fee, which is 0 before london */
 export function requireBaseFee({ type = 2, maxFeePerGas }: Fees, baseFee: bigint): void {
   if (maxFeePerGas >= baseFee) return
-  throw new DevchainError(
-    'FEE_CAP_TOO_LOW',
-    `max fee per gas less than block base fee: fee cap ${maxFeePerGas}, base fee ${baseFee}`,
-    undefined,
-    {
-      given: maxFeePerGas,
-      least: baseFee,
-      member: type < 2 ? 'gasPrice' : 'maxFeePerGas',
-    },
-  )
+  const message = `max fee per gas less than block base fee: fee cap ${maxFeePerGas}, base fee ${baseFee}`
+  const member = type < 2 ? 'gasPrice' : 'maxFeePerGas'
+  throw refusal('FEE_CAP_TOO_LOW', message, { given: maxFeePerGas, least: baseFee, member })
 }
 
 /** @throws {DevchainError} `INVALID_SENDER` for a contract's address, which has no key (EIP-3607) */
@@ -248,16 +228,11 @@ export function requireUnusedNonce(
 ): void {
   if (nonce > MAX_NONCE) {
     const message = `nonce too high: have ${nonce}, the highest there is is ${MAX_NONCE}`
-    throw new DevchainError('NONCE_TOO_HIGH', message, undefined, {
-      given: nonce,
-      beyond: MAX_NONCE,
-      from,
-      gasLimit,
-    })
+    throw refusal('NONCE_TOO_HIGH', message, { given: nonce, beyond: MAX_NONCE, from, gasLimit })
   }
   if (nonce >= sender.nonce) return
   const message = `nonce too low: next nonce ${sender.nonce}, tx nonce ${nonce}`
-  throw new DevchainError('NONCE_TOO_LOW', message, undefined, {
+  throw refusal('NONCE_TOO_LOW', message, {
     given: nonce,
     next: sender.nonce,
     mayWait: mayWait ? 1 : 0,
@@ -269,10 +244,7 @@ export function requireNextNonce(transaction: Transaction, sender: Sender): void
   requireUnusedNonce(transaction, sender)
   if (transaction.nonce === sender.nonce) return
   const message = `nonce too high: next nonce ${sender.nonce}, tx nonce ${transaction.nonce}`
-  throw new DevchainError('NONCE_TOO_HIGH', message, undefined, {
-    given: transaction.nonce,
-    next: sender.nonce,
-  })
+  throw refusal('NONCE_TOO_HIGH', message, { given: transaction.nonce, next: sender.nonce })
 }
 
 interface Cost {
@@ -293,5 +265,5 @@ export function requireFunds(
   if (cost <= balance && cost <= MAX_UINT256) return
   const note = sender === undefined ? ' (an account that does not exist yet)' : ''
   const message = `insufficient funds for gas * price + value: address ${from}${note} have ${balance} want ${cost}`
-  throw new DevchainError('INSUFFICIENT_FUNDS', message, undefined, { from, balance, cost })
+  throw refusal('INSUFFICIENT_FUNDS', message, { from, balance, cost })
 }

@@ -12,7 +12,6 @@ import {
   isWordSignedBelow,
   isWordZero,
   mulShort,
-  mulWords,
   shiftWordLeft,
   shiftWordRight,
   shiftWordRightSigned,
@@ -52,14 +51,9 @@ const compileMul: Compile = (trace) => {
   const { emitter, stack } = trace
   const a = stack.pop()
   const b = stack.pop()
+  const short = (): Limbs => mulShort(emitter, a[0], b[0])
   stack.push(
-    mulWords(emitter, a, b) ??
-      either(
-        emitter,
-        upperOf(emitter, a, b),
-        () => mulShort(emitter, a[0], b[0]),
-        () => callOnWords(trace, 'mul', [a, b]),
-      ),
+    either(emitter, upperOf(emitter, a, b), short, () => callOnWords(trace, 'mul', [a, b])),
   )
 }
 
