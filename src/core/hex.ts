@@ -16,18 +16,18 @@ export const EMPTY_BYTES: Uint8Array = new Uint8Array(0)
 
 /** @throws {DevchainError} `INVALID_PARAMS` if `text` is not an address, in any letter case */
 export function parseAddress(text: string): Address {
-  if (!/^0x[0-9a-fA-F]{40}$/.test(text)) {
-    throw new DevchainError('INVALID_PARAMS', `expected a 20-byte address, got ${printValue(text)}`)
-  }
-  return text.toLowerCase() as Address
+  return parseFixed(text, 20, 'address') as Address
 }
 
 /** @throws {DevchainError} `INVALID_PARAMS` if `text` is not a 32-byte hash, in any letter case */
 export function parseHash(text: string): Hash {
-  if (!/^0x[0-9a-fA-F]{64}$/.test(text)) {
-    throw new DevchainError('INVALID_PARAMS', `expected a 32-byte hash, got ${printValue(text)}`)
-  }
-  return text.toLowerCase() as Hash
+  return parseFixed(text, 32, 'hash') as Hash
+}
+
+function parseFixed(text: string, size: number, noun: string): string {
+  if (text.length === 2 + 2 * size && isBytes(text)) return text.toLowerCase()
+  const problem = `expected a ${size}-byte ${noun}, got ${printValue(text)}`
+  throw new DevchainError('INVALID_PARAMS', problem)
 }
 
 /**

@@ -10,19 +10,14 @@ declare namespace WebAssembly {
   }
 
   class Table {
-    constructor(descriptor: {
-      readonly element: 'anyfunc'
-      readonly initial: number
-      readonly maximum?: number
-    })
+    private constructor()
     readonly length: number
-    get(index: number): unknown
     set(index: number, value: unknown): void
     grow(count: number): number
   }
 
   class Global {
-    constructor(descriptor: { readonly value: string; readonly mutable?: boolean }, value: unknown)
+    private constructor()
     value: unknown
   }
 
@@ -37,10 +32,4 @@ declare namespace WebAssembly {
     )
     readonly exports: Readonly<Record<string, ExportValue>>
   }
-
-  function compile(bytes: Uint8Array | ArrayBuffer): Promise<Module>
-  function instantiate(
-    module: Module,
-    imports?: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
-  ): Promise<Instance>
 }

@@ -7,20 +7,15 @@ import { memoize } from '../core/lrucache.ts'
 const GENERATION = 32_768
 
 // shared by all worlds of the process: hashing is the largest part of a read
-const addressKeys = memoize(GENERATION, addressKeyOnce)
-const slotKeys = memoize(GENERATION, (slot: bigint) => keccak256(paddedBytes(slot, 32)))
+/** Shared: do not modify. */
+export const addressKey: (address: Address) => Uint8Array = memoize(GENERATION, addressKeyOnce)
+
+/** Shared: do not modify. */
+export const slotKey: (slot: bigint) => Uint8Array = memoize(GENERATION, (slot) =>
+  keccak256(paddedBytes(slot, 32)),
+)
 
 /** As `addressKey`, but not remembered: for more addresses than fit. */
 export function addressKeyOnce(address: Address): Uint8Array {
   return keccak256(bytesFromHex(address))
-}
-
-/** Shared: do not modify. */
-export function addressKey(address: Address): Uint8Array {
-  return addressKeys(address)
-}
-
-/** Shared: do not modify. */
-export function slotKey(slot: bigint): Uint8Array {
-  return slotKeys(slot)
 }

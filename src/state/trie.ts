@@ -10,6 +10,7 @@ import {
   hexFromBytes,
 } from '../core/hex.ts'
 import { emptyMap, type PersistentMap } from '../core/persistent.ts'
+import { EMPTY_TRIE_ROOT } from '../protocol/blocks/orderedtrie.ts'
 import { isShort } from '../protocol/trienodes.ts'
 import type { Backing } from './backing.ts'
 import { asItIs } from './sparse.ts'
@@ -17,7 +18,6 @@ import type { SparseChange, SparseTrie } from './sparsetrie.ts'
 import { build, insert, remove } from './trieedit.ts'
 import {
   EditToken,
-  EMPTY_ROOT,
   EMPTY_ROOT_BYTES,
   type EncodeValue,
   encodeNode,
@@ -97,7 +97,7 @@ export class Trie<V> {
   }
 
   get rootHash(): Hash {
-    return this.isEmpty ? EMPTY_ROOT : hashFromBytes(this.rootBytes)
+    return this.isEmpty ? EMPTY_TRIE_ROOT : hashFromBytes(this.rootBytes)
   }
 
   get rootBytes(): Uint8Array {
@@ -167,8 +167,7 @@ export class Trie<V> {
    * of their parent. Empty for an empty trie.
    */
   proof(key: Uint8Array, name?: Address | bigint): readonly Uint8Array[] {
-    if (this.#base === undefined) return proofAlong(pathTo(this.#root, key), this.#encodeValue)
-    return proofAlong(pathTo(rootFor(this.#base, name), key), asItIs)
+    return this.#proofTo(key, KEY_NIBBLES, name)
   }
 
   /**
@@ -187,10 +186,13 @@ export class Trie<V> {
   }
 
   proofOf({ key, end }: NodePlace): readonly Uint8Array[] {
-    if (this.#base === undefined) {
-      return proofAlong(pathTo(this.#root, key, end), this.#encodeValue)
-    }
-    return proofAlong(pathTo(rootFor(this.#base, undefined), key, end), asItIs)
+    return this.#proofTo(key, end)
+  }
+
+  #proofTo(key: Uint8Array, end: number, name?: Address | bigint): readonly Uint8Array[] {
+    const base = this.#base
+    if (base === undefined) return proofAlong(pathTo(this.#root, key, end), this.#encodeValue)
+    return proofAlong(pathTo(rootFor(base, name), key, end), asItIs)
   }
 
   #withBackedChanges(changes: readonly TrieChange<V>[], before: Base<V>): Trie<V> {

@@ -9,6 +9,7 @@ import {
   type Leaf,
   makeBranch,
   makeExtension,
+  makeFork,
   makeLeaf,
   revealed,
   type TrieNode,
@@ -84,8 +85,7 @@ function forkAt<V>(
   const children = new Array<TrieNode<V> | undefined>(16).fill(undefined)
   children[nibbleAt(one.key, fork)] = one.node
   children[nibbleAt(other.key, fork)] = other.node
-  const branch = makeBranch(children, 2, edit)
-  return fork > depth ? makeExtension(one.key, depth, fork, branch, edit) : branch
+  return makeFork(children, 2, one.key, depth, fork, edit)
 }
 
 /** A trie of many keys at once: what `insert` makes of them one by one. Of equal keys the last wins. */
@@ -111,8 +111,7 @@ export function build<V>(
     children[nibble] = build(some, fork + 1, edit)
     count += 1
   })
-  const branch = makeBranch(children, count, edit)
-  return fork > depth ? makeExtension(key, depth, fork, branch, edit) : branch
+  return makeFork(children, count, key, depth, fork, edit)
 }
 
 interface TrieLeafInput<V> {

@@ -1,6 +1,7 @@
 // Nodes of the Merkle-Patricia trie of the state, which remember their hashes.
 import { type Digest, readDigest } from '../core/crypto/keccak.ts'
-import { bytesFromHex, type Hash } from '../core/hex.ts'
+import { bytesFromHex } from '../core/hex.ts'
+import { EMPTY_TRIE_ROOT } from '../protocol/blocks/orderedtrie.ts'
 import {
   branchReference,
   bytesOfReference,
@@ -16,11 +17,7 @@ import {
   writePair,
 } from '../protocol/trienodes.ts'
 
-/** Keccak-256 of the RLP of an empty string. */
-export const EMPTY_ROOT: Hash =
-  '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421' as Hash
-
-export const EMPTY_ROOT_BYTES: Uint8Array = bytesFromHex(EMPTY_ROOT)
+export const EMPTY_ROOT_BYTES: Uint8Array = bytesFromHex(EMPTY_TRIE_ROOT)
 
 export const KEY_NIBBLES = 64
 
@@ -99,6 +96,19 @@ export function makeExtension<V>(
   return { kind: 'extension', edit, reference: undefined, key, from, to, child }
 }
 
+/** A branch where keys differ first, below an extension if they share nibbles from `depth` on. */
+export function makeFork<V>(
+  children: (TrieNode<V> | undefined)[],
+  count: number,
+  key: Uint8Array,
+  depth: number,
+  fork: number,
+  edit: EditToken,
+): Branch<V> | Extension<V> {
+  const branch = makeBranch(children, count, edit)
+  return fork > depth ? makeExtension(key, depth, fork, branch, edit) : branch
+}
+
 export function revealed<V>(node: TrieNode<V>, key: Uint8Array, depth: number): WholeNode<V> {
   return node.kind === 'blinded' ? node.reveal(key, depth) : node
 }
@@ -141,13 +151,8 @@ export function encodeNode<V>(node: WholeNode<V>, encodeValue: EncodeValue<V>): 
   if (node.kind === 'branch') return encodeBranch(childrenOf(node, encodeValue))
   const content = contentOf(node, encodeValue)
   return node.kind === 'leaf'
-    ? encodeLeaf(node.key, node.depth, content)
+    ? encodePair(node.key, node.depth, KEY_NIBBLES, LEAF, content)
     : encodeExtension(node, content)
-}
-
-/** The path is the nibbles of `key` from `depth`; the value is RLP. */
-export function encodeLeaf(key: Uint8Array, depth: number, value: Uint8Array): Uint8Array {
-  return encodePair(key, depth, KEY_NIBBLES, LEAF, value)
 }
 
 export function encodeExtension(

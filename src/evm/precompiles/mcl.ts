@@ -204,13 +204,18 @@ export class Curve {
   }
 
   #readCoordinate(group: Group, at: number, bytes: Uint8Array): void {
+    for (const [place, digits] of this.#fieldsOf(group, at, bytes)) this.#readField(place, digits)
+  }
+
+  /** The numbers of a coordinate: where each is in memory, and its bytes. */
+  #fieldsOf({ fields }: Group, at: number, bytes: Uint8Array): (readonly [number, Uint8Array])[] {
     const { width, imaginaryFirst } = this.#traits
-    if (group.fields === 1) {
-      this.#readField(at, bytes)
-      return
-    }
-    this.#readField(imaginaryFirst ? at + FIELD : at, bytes.subarray(0, width))
-    this.#readField(imaginaryFirst ? at : at + FIELD, bytes.subarray(width))
+    if (fields === 1) return [[at, bytes]]
+    const [first, second] = imaginaryFirst ? [at + FIELD, at] : [at, at + FIELD]
+    return [
+      [first, bytes.subarray(0, width)],
+      [second, bytes.subarray(width)],
+    ]
   }
 
   #readField(at: number, bytes: Uint8Array): void {
@@ -224,13 +229,7 @@ export class Curve {
   }
 
   #writeCoordinate(group: Group, at: number, to: Uint8Array): void {
-    const { width, imaginaryFirst } = this.#traits
-    if (group.fields === 1) {
-      this.#writeField(at, to)
-      return
-    }
-    this.#writeField(imaginaryFirst ? at + FIELD : at, to.subarray(0, width))
-    this.#writeField(imaginaryFirst ? at : at + FIELD, to.subarray(width))
+    for (const [place, digits] of this.#fieldsOf(group, at, to)) this.#writeField(place, digits)
   }
 
   #writeField(at: number, to: Uint8Array): void {

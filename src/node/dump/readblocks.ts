@@ -11,6 +11,7 @@ import {
   transactionsRoot,
   unclesHash,
 } from '../../protocol/blocks/header.ts'
+import { EMPTY_TRIE_ROOT } from '../../protocol/blocks/orderedtrie.ts'
 import {
   type BlockGas,
   bloomOf,
@@ -22,7 +23,6 @@ import {
 import { type Withdrawal, withdrawalsRoot } from '../../protocol/blocks/withdrawal.ts'
 import { blobGasOf, effectiveGasPrice } from '../../protocol/fees.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
-import { EMPTY_ROOT } from '../../state/trienode.ts'
 import type { ExecutedTransaction } from '../ledger/blockrecord.ts'
 import type { ChainConfig } from '../ledger/chainstate.ts'
 import { blobFeeIn } from '../mining/environment.ts'
@@ -154,7 +154,8 @@ type Root = 'transactionsRoot' | 'sha3Uncles' | 'withdrawalsRoot' | 'receiptsRoo
 
 function requireRoot(path: string, name: Root, header: Header, computed: Hash): void {
   // anvil 1.4 and older leave roots of an empty genesis out
-  const isLeftOut = header[name] === ZERO_HASH && header.number === 0n && computed === EMPTY_ROOT
+  const isLeftOut =
+    header[name] === ZERO_HASH && header.number === 0n && computed === EMPTY_TRIE_ROOT
   if (header[name] === computed || isLeftOut) return
   const message = `${path}: block ${header.number} has the ${name} ${header[name]}, but its contents give ${computed}`
   throw noDump(message)

@@ -10,8 +10,7 @@ import {
   EMPTY_ROOT_BYTES,
   encodeExtension,
   KEY_NIBBLES,
-  makeBranch,
-  makeExtension,
+  makeFork,
   makeLeaf,
   referenceOf,
   type TrieNode,
@@ -175,9 +174,7 @@ export class PackedAccounts {
       count += 1
       start = end
     }
-    const branch = makeBranch(children, count, NO_EDIT)
-    const node =
-      fork > depth ? makeExtension(this.#keyOf(from), depth, fork, branch, NO_EDIT) : branch
+    const node = makeFork(children, count, this.#keyOf(from), depth, fork, NO_EDIT)
     // here, as asking the root for all hashes at once would hold the loop
     referenceOf(node, encodeAccount)
     return node
@@ -214,8 +211,7 @@ export class PackedAccounts {
       children[this.#nibbleAt(start, fork)] = this.#nodes(start, end, fork + 1)
       start = end
     }
-    const branch = makeBranch(children, count, NO_EDIT)
-    return fork > depth ? makeExtension(this.#keyOf(from), depth, fork, branch, NO_EDIT) : branch
+    return makeFork(children, count, this.#keyOf(from), depth, fork, NO_EDIT)
   }
 
   /** Writes the hash of the node above the accounts to `target` of the desk. No node is short: a leaf has two hashes. */

@@ -12,7 +12,7 @@ import {
   paddedBytes,
 } from '../../../src/core/hex.ts'
 import { createDevchain, type Devchain } from '../../../src/devchain.ts'
-import { EMPTY_ROOT } from '../../../src/state/trienode.ts'
+import { EMPTY_TRIE_ROOT } from '../../../src/protocol/blocks/orderedtrie.ts'
 import { countTurns } from '../../support/waiting/turns.ts'
 
 interface Proof {
@@ -81,8 +81,8 @@ async function check(proof: Proof, stateRoot: Hex): Promise<void> {
   else expect(hexFromBytes(leaf)).toBe(hexFromBytes(expected))
   for (const { key, value, proof: nodes } of proof.storageProof) {
     // the library reads no root of an empty trie, whose hash proves it
-    const isEmpty = keccakHash(bytesFromHex(nodes[0] ?? '0x')) === EMPTY_ROOT
-    if (isEmpty) expect([proof.storageHash, nodes]).toEqual([EMPTY_ROOT, ['0x80']])
+    const isEmpty = keccakHash(bytesFromHex(nodes[0] ?? '0x')) === EMPTY_TRIE_ROOT
+    if (isEmpty) expect([proof.storageHash, nodes]).toEqual([EMPTY_TRIE_ROOT, ['0x80']])
     const stored = isEmpty
       ? null
       : await proven(proof.storageHash, paddedBytes(BigInt(key), 32), nodes)

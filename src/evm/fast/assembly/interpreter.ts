@@ -269,11 +269,7 @@ export function execute(frame: usize): i32 {
         sp += 32; pc++; continue
       }
       case op.JUMPDEST: {
-        if (gas < floor) {
-          gas = before
-          end = layout.EXIT_YIELD
-          break
-        }
+        if (gas < floor) { gas = before; end = layout.EXIT_YIELD; break }
         if (cells && load<u8>(jumps + (pc - code)) == layout.LOOP_HEAD) {
           const cell = cells + ((pc - code) << 2)
           const rounds = load<u32>(cell)
@@ -295,13 +291,8 @@ export function execute(frame: usize): i32 {
             // the trace left at its head: the interpreter runs this round
             count(1)
             gas--
-            if (gas < 0) {
-              gas = 0
-              end = layout.END_OUT_OF_GAS
-              break
-            }
-            pc++
-            continue
+            if (gas < 0) { end = layout.END_OUT_OF_GAS; break }
+            pc++; continue
           }
           if (rounds < hot) {
             store<u32>(cell, rounds + 1)
