@@ -89,5 +89,5 @@ function validAuthority(
 
 function apply(overlay: Overlay, authority: Address, { address, nonce }: Authorization): void {
   overlay.setCode(authority, address === ZERO_ADDRESS ? EMPTY_BYTES : delegationTo(address))
-  overlay.setNonce(authority, nonce + 1n)
+  overlay.set(authority, { nonce: nonce + 1n })
 }

@@ -105,7 +105,7 @@ export function applyMessage(
 function destroy(overlay: Overlay, address: Address, hardfork: Hardfork): void {
   const balance = overlay.account(address)?.balance ?? 0n
   overlay.deleteAccount(address)
-  if (balance > 0n && isAtLeast(hardfork, 'amsterdam')) overlay.setBalance(address, balance)
+  if (balance > 0n && isAtLeast(hardfork, 'amsterdam')) overlay.set(address, { balance })
 }
 
 interface Accounting {

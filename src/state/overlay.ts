@@ -65,22 +65,15 @@ export class Overlay {
     this.#accounts.set(account.address, account)
   }
 
-  setBalance(address: Address, balance: bigint): void {
-    const account = this.account(address)
-    if (account?.balance === balance) return
-    this.setAccount({ ...(account ?? emptyAccount(address)), balance })
-  }
-
-  setNonce(address: Address, nonce: bigint): void {
-    const account = this.account(address)
-    if (account?.nonce === nonce) return
-    this.setAccount({ ...(account ?? emptyAccount(address)), nonce })
-  }
-
-  setNonceAndBalance(address: Address, nonce: bigint, balance: bigint): void {
-    const account = this.account(address)
-    if (account?.nonce === nonce && account.balance === balance) return
-    this.setAccount({ ...(account ?? emptyAccount(address)), nonce, balance })
+  set(
+    address: Address,
+    fields: { readonly nonce?: bigint | undefined; readonly balance?: bigint | undefined },
+  ): void {
+    const before = this.account(address)
+    const account = before ?? emptyAccount(address)
+    const { nonce = account.nonce, balance = account.balance } = fields
+    if (nonce === before?.nonce && balance === before.balance) return
+    this.setAccount({ ...account, nonce, balance })
   }
 
   /** The bytes must not change later. */

@@ -106,7 +106,8 @@ function writeBack(
     }
     if (flags & layout.ACCOUNT_WRITTEN && flags & layout.ACCOUNT_EXISTS) {
       const nonce = instance.long(place + layout.ACCOUNT_NONCE)
-      overlay.setNonceAndBalance(address, nonce, instance.word(place + layout.ACCOUNT_BALANCE))
+      const balance = instance.word(place + layout.ACCOUNT_BALANCE)
+      overlay.set(address, { nonce, balance })
       const length = instance.number(place + layout.ACCOUNT_CODE_LENGTH)
       if (flags & layout.ACCOUNT_CODE_WRITTEN && length > 0) {
         overlay.setCode(

@@ -60,7 +60,7 @@ export class OverlayStateManager implements StateManagerInterface {
   /** Takes only nonce and balance: code and storage have setters. */
   async putAccount(address: LibraryAddress, account?: Account): Promise<void> {
     if (account === undefined) this.overlay.deleteAccount(textOf(address))
-    else this.overlay.setNonceAndBalance(textOf(address), account.nonce, account.balance)
+    else this.overlay.set(textOf(address), account)
   }
 
   async deleteAccount(address: LibraryAddress): Promise<void> {
@@ -68,8 +68,7 @@ export class OverlayStateManager implements StateManagerInterface {
   }
 
   async modifyAccountFields(address: LibraryAddress, fields: AccountFields): Promise<void> {
-    if (fields.nonce !== undefined) this.overlay.setNonce(textOf(address), fields.nonce)
-    if (fields.balance !== undefined) this.overlay.setBalance(textOf(address), fields.balance)
+    this.overlay.set(textOf(address), fields)
   }
 
   async putCode(address: LibraryAddress, code: Uint8Array): Promise<void> {

@@ -91,10 +91,10 @@ function change(overlay: Overlay, model: Model, { kind, address, slot, value }: 
   }
   model.set(address, account)
   if (kind === 'setBalance') {
-    overlay.setBalance(address, value!)
+    overlay.set(address, { balance: value! })
     account.balance = value!
   } else if (kind === 'setNonce') {
-    overlay.setNonce(address, value!)
+    overlay.set(address, { nonce: value! })
     account.nonce = value!
   } else if (kind === 'setCode') {
     const code = value === 0n ? EMPTY_BYTES : Uint8Array.of(Number(value))
@@ -182,11 +182,11 @@ describe('Overlay', () => {
     const base = withStorage(withBalance(emptyWorld, ALICE, 5n), ALICE, 1n, 2n)
     const overlay = new Overlay(base)
     expect(overlay.world()).toBe(base)
-    overlay.setBalance(ALICE, 6n)
+    overlay.set(ALICE, { balance: 6n })
     overlay.setStorage(ALICE, 1n, 3n)
     overlay.setStorage(ALICE, 1n, 2n)
-    overlay.setBalance(ALICE, 5n)
-    overlay.setBalance(BOB, 1n)
+    overlay.set(ALICE, { balance: 5n })
+    overlay.set(BOB, { balance: 1n })
     overlay.deleteAccount(BOB)
     expect(overlay.world()).toBe(base)
   })
@@ -208,7 +208,7 @@ describe('Overlay', () => {
     const overlay = new Overlay(base)
     overlay.setStorage(ALICE, 2n, 3n)
     overlay.deleteAccount(ALICE)
-    overlay.setNonce(ALICE, 1n)
+    overlay.set(ALICE, { nonce: 1n })
     overlay.setStorage(ALICE, 3n, 4n)
     const world = overlay.world()
     expect(SLOTS.map((slot) => storageAt(world, ALICE, slot))).toEqual([0n, 0n, 0n])
@@ -229,13 +229,13 @@ describe('Overlay', () => {
 
   it('keeps an empty account: the evm decides on its deletion', () => {
     const overlay = new Overlay(emptyWorld)
-    overlay.setBalance(ALICE, 0n)
+    overlay.set(ALICE, { balance: 0n })
     expect(accountAt(overlay.world(), ALICE)).toMatchObject({ nonce: 0n, balance: 0n })
   })
 
   it('sets nonce and balance together, and the hash of code with the code', () => {
     const overlay = new Overlay(emptyWorld)
-    overlay.setNonceAndBalance(ALICE, 3n, 4n)
+    overlay.set(ALICE, { nonce: 3n, balance: 4n })
     overlay.setCode(ALICE, Uint8Array.of(1, 2))
     expect(overlay.account(ALICE)).toMatchObject({
       nonce: 3n,
