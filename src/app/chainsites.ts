@@ -1,6 +1,6 @@
 // Pages of chains besides JSON-RPC: making one by POST, and the endpoints of prool 0.2 (see the page "Tests side by side").
 import { DevchainError, printValue } from '../core/errors.ts'
-import { isObject } from '../core/objects.ts'
+import { isObject, jsonIn } from '../core/objects.ts'
 import type { ChainOrder } from '../methods/common/chains.ts'
 import { errorObjectOf } from '../rpc/errors.ts'
 import type { Site, SiteReply, SiteRequest } from '../rpc/site.ts'
@@ -125,12 +125,7 @@ function chainHealthSite(chains: Chains): Site {
 
 /** The options in a body, and the chain or snapshot to begin with; undefined for JSON-RPC and for no object. */
 function orderIn(body: Uint8Array): Pick<ChainOrder, 'from' | 'options'> | undefined {
-  let given: unknown
-  try {
-    given = JSON.parse(Buffer.from(body).toString() || '{}')
-  } catch {
-    return undefined
-  }
+  const given = jsonIn(Buffer.from(body).toString() || '{}')
   if (!isObject(given) || 'jsonrpc' in given || 'method' in given) return undefined
   const { from, ...options } = given
   if (from !== undefined && typeof from !== 'string') {

@@ -1,6 +1,7 @@
 // A chain at a path, which is opened by its first request and may be restarted.
 
 import { ERROR_CODES } from '../core/errors.ts'
+import { jsonIn } from '../core/objects.ts'
 import type { MaybePromise } from '../core/promises.ts'
 import type { ChainState } from '../node/ledger/chainstate.ts'
 import type { BlockReference } from '../node/ledger/references.ts'
@@ -185,11 +186,6 @@ export class ChainSlot implements Target {
 
 /** An error for a request that reaches no chain. A batch gets one error. */
 export function refusalOf(message: Uint8Array, text: string): string {
-  let asked: unknown
-  try {
-    asked = JSON.parse(Buffer.from(message).toString())
-  } catch {
-    asked = undefined
-  }
-  return writeError(idOf(asked), { code: ERROR_CODES.CANCELLED, message: text })
+  const id = idOf(jsonIn(Buffer.from(message).toString()))
+  return writeError(id, { code: ERROR_CODES.CANCELLED, message: text })
 }

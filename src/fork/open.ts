@@ -12,7 +12,7 @@ import { Ancestors } from './ancestors.ts'
 import { adapting, l1Hashes } from './arbitrum/adapt.ts'
 import { Client, NotRecorded } from './client/client.ts'
 import { eip1193Provider } from './client/eip1193.ts'
-import { type HttpHeader, httpProvider } from './client/http.ts'
+import { httpProvider } from './client/http.ts'
 import type { Provider } from './client/provider.ts'
 import { withWaitBudget } from './client/waitbudget.ts'
 import { Lineage } from './lineage.ts'
@@ -170,16 +170,17 @@ function providersOf({ urls, provider }: ForkChoice, settings: ForkSettings): Pr
   const { forkHeader, headerUrls } = settings
   const isTrusted = (url: string): boolean =>
     headerUrls === undefined || headerUrls.some((each) => hostOf(each) === hostOf(url))
-  return urls.map((url) => httpProvider(url, isTrusted(url) ? forkHeader.map(headerOf) : []))
+  const headers = Object.fromEntries(forkHeader.map(headerOf))
+  return urls.map((url) => httpProvider(url, isTrusted(url) ? headers : {}))
 }
 
 function hostOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).host : undefined
 }
 
-function headerOf(line: string): HttpHeader {
+function headerOf(line: string): readonly [name: string, value: string] {
   const at = line.indexOf(':')
-  return { name: line.slice(0, at), value: line.slice(at + 1).trim() }
+  return [line.slice(0, at), line.slice(at + 1).trim()]
 }
 
 interface Carriers extends Pick<Upstream, 'moveTo'> {

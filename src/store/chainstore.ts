@@ -254,23 +254,18 @@ export class ChainStore {
       const copy = await copyInTurns(path, this.#log, {
         root: () => this.#root!,
         files: this.#options.files,
-        isCancelled: () => this.#end.signal.aborted,
+        signal: this.#end.signal,
       })
-      if (copy === undefined) {
-        this.#noteLook()
+      if (copy !== undefined) {
+        await this.#swapSoon(copy).finally(copy.discard)
+        onNotice(`compacted ${path}: ${megabytes(this.#log.size)}, ${megabytes(before)} before`)
         return
       }
-      try {
-        await this.#swapSoon(copy)
-      } finally {
-        copy.discard()
-      }
-      onNotice(`compacted ${path}: ${megabytes(this.#log.size)}, ${megabytes(before)} before`)
     } catch (error) {
       if (this.#end.signal.aborted) return
       onNotice(`cannot compact ${path}: ${(error as Error).message}`)
-      this.#noteLook()
     }
+    this.#noteLook()
   }
 
   /** What cannot be written is considered again at the next start. */

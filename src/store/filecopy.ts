@@ -23,19 +23,17 @@ interface CopyOptions {
   /** The newest. */
   readonly root: () => number
   readonly files: FileCalls | undefined
-  readonly isCancelled: () => boolean
+  readonly signal: AbortSignal
 }
 
 /** @returns undefined if more than half of the file is needed, so that a copy does not pay */
 export async function copyInTurns(
   path: string,
   from: ChainLog,
-  { root, files, isCancelled }: CopyOptions,
+  { root, files, signal }: CopyOptions,
 ): Promise<FileCopy | undefined> {
-  const inTurns = <T>(work: Generator<undefined, T>): Promise<T> =>
-    finishedInTurns(cancellable(work, isCancelled))
   const first = new Reachable(from, from.size)
-  await inTurns(first.find(root()))
+  await finishedInTurns(first.find(root()), signal)
   if (2 * first.bytes > from.size) return undefined
   const file = `${path}${COPY}`
   rmSync(file, { force: true })
@@ -51,9 +49,9 @@ export async function copyInTurns(
   const copyRest = async (): Promise<void> => {
     for (;;) {
       const next = copied === undefined ? first : new Reachable(from, from.size, copied)
-      if (copied !== undefined) await inTurns(next.find(root()))
+      if (copied !== undefined) await finishedInTurns(next.find(root()), signal)
       if (copied !== undefined && next.bytes < LAST) break
-      copied = await inTurns(next.copyTo(log))
+      copied = await finishedInTurns(next.copyTo(log), signal)
     }
     // so that the last sync has little to do
     await log.sync()
@@ -76,16 +74,4 @@ export async function copyInTurns(
   }
   await catchUp()
   return { catchUp, finish, discard }
-}
-
-function* cancellable<T>(
-  work: Generator<undefined, T>,
-  isCancelled: () => boolean,
-): Generator<undefined, T> {
-  for (;;) {
-    const { done, value } = work.next()
-    if (done === true) return value
-    if (isCancelled()) throw new Error('the process ends')
-    yield
-  }
 }

@@ -132,11 +132,15 @@ export function finished<T>(work: Generator<undefined, T>): T {
 }
 
 /** The same, while other work goes on. */
-export async function finishedInTurns<T>(work: Generator<undefined, T>): Promise<T> {
+export async function finishedInTurns<T>(
+  work: Generator<undefined, T>,
+  signal: AbortSignal,
+): Promise<T> {
   const yieldIfDue = yielder(TURN_MS)
   for (;;) {
     const { done, value } = work.next()
     if (done === true) return value
+    signal.throwIfAborted()
     await yieldIfDue()
   }
 }

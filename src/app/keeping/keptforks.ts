@@ -7,7 +7,7 @@ import type { ChainStores } from '../../store/chainstores.ts'
 /** A fork that chains have in common: the last one closes it. */
 export class SharedFork {
   readonly fork: OpenFork
-  #users = 1
+  users = 1
 
   constructor(fork: OpenFork) {
     this.fork = fork
@@ -17,18 +17,14 @@ export class SharedFork {
     return this.fork.base.upstream.source.name
   }
 
-  get users(): number {
-    return this.#users
-  }
-
   join(): this {
-    this.#users += 1
+    this.users += 1
     return this
   }
 
   leave(): void {
-    this.#users -= 1
-    if (this.#users === 0) this.fork.close()
+    this.users -= 1
+    if (this.users === 0) this.fork.close()
   }
 }
 

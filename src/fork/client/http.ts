@@ -1,5 +1,6 @@
 // Carries requests over HTTP.
 import { DevchainError } from '../../core/errors.ts'
+import { jsonIn } from '../../core/objects.ts'
 import { type HttpResponse, JSON_HEADERS, Poster } from '../../rpc/post.ts'
 import type { Json } from '../../rpc/schema.ts'
 import {
@@ -32,17 +33,18 @@ const PASSING_STATUSES = new Set([408, 425])
 /** JSON-RPC codes that blame the request itself. */
 const REFUSED_CODES = new Set([3, -32602])
 
+type Headers = Readonly<Record<string, string>>
+
 /** @throws {DevchainError} `INVALID_PARAMS` unless it is an HTTP URL */
-export function httpProvider(url: string, headers: readonly HttpHeader[] = []): Provider {
+export function httpProvider(url: string, headers: Headers = {}): Provider {
   const own = readUrl(url)
   const { username, password, href } = own
   own.username = ''
   own.password = ''
-  const sent: Record<string, string> = { ...JSON_HEADERS }
   // on a local node, compression costs time and saves none
-  if (!isPrivateUrl(href)) sent['accept-encoding'] = 'gzip'
-  const secrets = headers.map(({ value }) => value)
-  for (const { name, value } of headers) sent[name] = value
+  const accepted = isPrivateUrl(href) ? {} : { 'accept-encoding': 'gzip' }
+  const sent: Record<string, string> = { ...JSON_HEADERS, ...accepted, ...headers }
+  const secrets = Object.values(headers)
   if (username !== '') {
     const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
     sent.authorization ??= `Basic ${Buffer.from(pair).toString('base64')}`
@@ -60,11 +62,6 @@ export function httpProvider(url: string, headers: readonly HttpHeader[] = []): 
     },
     close: () => poster.close(),
   }
-}
-
-export interface HttpHeader {
-  readonly name: string
-  readonly value: string
 }
 
 function readUrl(url: string): URL {
@@ -121,7 +118,7 @@ function repliesOf(
   if (status === 429 || status === 503) {
     throw new ProviderFailure('limited', `${where}: ${status} ${said()}`, retryAfterMs)
   }
-  const json = parsed(text)
+  const json = jsonIn(text)
   if (Array.isArray(json) && asks.length > 1) return inOrder(json, asks.length, answer, shown)
   const single = Array.isArray(json) && json.length === 1 ? json[0] : json
   const reply = replyOf(single, answer, clean)
@@ -137,14 +134,6 @@ function repliesOf(
   const what = status === 200 ? 'answered no JSON-RPC' : `answered ${status}`
   const kind = isRefused ? 'final' : 'broken'
   throw new ProviderFailure(kind, `${where} ${what}: ${said()}`, retryAfterMs)
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** Replies may come in any order. Without one reply to each request, the whole batch counts as refused. */

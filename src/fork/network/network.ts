@@ -15,7 +15,7 @@ import { isMethodNotFound, isPrunedError } from '../client/provider.ts'
 import { type ItemKey, type Store, textOfKey } from '../store/store.ts'
 import { bytesIn, isWord, listIn } from './answers.ts'
 import type { RemoteBlock } from './header.ts'
-import { hasHighContracts, ownContractNotice } from './owncontracts.ts'
+import { ownContractNotice } from './owncontracts.ts'
 import type { TracedAccounts } from './prestate.ts'
 import { type BlockAge, isPruned, PrunedState } from './pruned.ts'
 import { requireBlock } from './sameblock.ts'
@@ -60,9 +60,6 @@ export interface NetworkParts {
 
 const MOST_WARNINGS = 1_000
 
-/** Most contracts of nodes have low addresses. */
-const NO_HIGH_DIGITS = '0'.repeat(28)
-
 const MOST_PROVEN = 512
 
 export class ForkedNetwork {
@@ -76,7 +73,6 @@ export class ForkedNetwork {
   readonly #pending = new Map<string, Promise<Json>>()
   /** Checks of blocks that began in this turn. */
   readonly #looks = new Map<Hash, Promise<void>>()
-  readonly #hasHighContracts: boolean
   readonly #warned = new Set<string>()
 
   constructor(parts: NetworkParts) {
@@ -84,7 +80,6 @@ export class ForkedNetwork {
     this.fork = parts.fork
     this.isArbitrum = parts.isArbitrum ?? false
     this.isProven = parts.isProven
-    this.#hasHighContracts = hasHighContracts(parts.chainId)
     this.#parts = parts
   }
 
@@ -98,9 +93,6 @@ export class ForkedNetwork {
 
   /** Warns once about an account whose code is part of the network's nodes. */
   noteUsed(address: Address, code: Uint8Array): void {
-    // a mark is one byte of code at any address
-    const isLow = address.slice(2, 30) === NO_HIGH_DIGITS
-    if (!(isLow || code.length === 1 || this.#hasHighContracts)) return
     const notice = ownContractNotice(this.chainId, this.isArbitrum, address, code)
     if (notice !== undefined) this.warnOnce(notice)
   }

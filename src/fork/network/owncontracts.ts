@@ -190,8 +190,4 @@ export function ownContractNotice(
   return `${address} has only ${mark} as code, as contracts have that are built into a network's nodes: calls to it fail here`
 }
 
-export function hasHighContracts(chainId: bigint): boolean {
-  return networkOf(chainId)?.[1] === BASE
-}
-
 export const ARBSYS: Address = `0x${'64'.padStart(40, '0')}` as Address

@@ -7,7 +7,7 @@ import type { Json } from '../../rpc/schema.ts'
 import { Client, type ClientOptions, type RefusedByUpstream } from '../client/client.ts'
 import type { Provider } from '../client/provider.ts'
 import { isPrivateUrl } from '../client/urls.ts'
-import { isObject, quantity, unexpected } from '../network/answers.ts'
+import { isObject, listIn, quantity, unexpected } from '../network/answers.ts'
 import { type RemoteBlock, readBlock } from '../network/header.ts'
 import { isPruned } from '../network/pruned.ts'
 import { admittedBy, isScheduled, namedHardfork, notBefore } from '../network/rules.ts'
@@ -180,8 +180,7 @@ async function placeOf(
     client.request('eth_getBlockByHash', [blockHash, true]),
     client.request('eth_getBlockByNumber', [quantityFromBigint(before), false]),
   ])
-  const transactions =
-    isObject(block) && Array.isArray(block.transactions) ? block.transactions : []
+  const transactions = listIn(isObject(block) ? block.transactions : undefined)
   const index = transactions.findIndex((each) => isObject(each) && each.hash === hash.toLowerCase())
   if (json !== null && index >= 0) return { json, prefix: { block, index }, beside }
   const message = `fork: ${client.name} does not return all of block ${number} of transaction ${hash}`

@@ -36,10 +36,23 @@ export function recordTo(
   let isWritten = false
   let written: string | undefined
   let warned: string | undefined
+  const addFrom = (text: string): void => {
+    if (text === '') return
+    const there = recordingIn(text, file)
+    const difference = differenceOf(there.head, head)
+    if (difference === 'proofs') throw otherProofs(file, there.head)
+    if (difference === 'fork') {
+      onNotice(`${file} was a recording of another block, and starts over`)
+      return
+    }
+    for (const [name, line] of there.lines) {
+      if (!lines.has(name)) lines.set(name, line)
+    }
+  }
   const write = (): void => {
     exclusively(file, () => {
       const there = textIn(file)
-      if (there !== written) addLines(there ?? '', { file, head, onNotice }, lines)
+      if (there !== written) addFrom(there ?? '')
       written = textOfRecording({ head, lines })
       if (there !== written) replace(file, written)
     })
@@ -81,26 +94,6 @@ function exclusively(file: string, work: () => void): void {
     if (error instanceof DevchainError) throw error
     const message = `cannot write the recorded fork ${file}: ${(error as Error).message}`
     throw new DevchainError('INVALID_PARAMS', message)
-  }
-}
-
-interface Target {
-  readonly file: string
-  readonly head: RecordingHead
-  readonly onNotice: (text: string) => void
-}
-
-function addLines(text: string, { file, head, onNotice }: Target, lines: Lines): void {
-  if (text === '') return
-  const there = recordingIn(text, file)
-  const difference = differenceOf(there.head, head)
-  if (difference === 'proofs') throw otherProofs(file, there.head)
-  if (difference === 'fork') {
-    onNotice(`${file} was a recording of another block, and starts over`)
-    return
-  }
-  for (const [name, line] of there.lines) {
-    if (!lines.has(name)) lines.set(name, line)
   }
 }
 

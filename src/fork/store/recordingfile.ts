@@ -1,6 +1,8 @@
 // A recording: all that a fork fetched, as a sorted text file with one item a line, fit for git.
 import { readFileSync } from 'node:fs'
 import { DevchainError } from '../../core/errors.ts'
+import { oneLine } from '../../core/format.ts'
+import { jsonIn } from '../../core/objects.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { type ItemKey, type Store, textOfKey } from './store.ts'
 
@@ -88,7 +90,7 @@ export function recordingIn(text: string, file: string): ForkRecording {
 
 function addLine({ head, lines }: ForkRecording, line: string, file: string, number: number): void {
   requireNoMarker(line, file, number)
-  const item = parsed(line)
+  const item = jsonIn(line)
   if (isHeadLine(item)) {
     if (differenceOf(item[1], head) === undefined) return
     const message = `${file}: line ${number} begins a recording of another fork: the two cannot be merged; record again`
@@ -101,6 +103,9 @@ function addLine({ head, lines }: ForkRecording, line: string, file: string, num
   addItem(lines, item, line, `${file}: line ${number} contradicts a line before`)
 }
 
+/** Characters of a value in a message. */
+const MOST_SHOWN = 100
+
 /** @throws {DevchainError} `INVALID_PARAMS` with `problem` if the item has another value already */
 function addItem(lines: Lines, item: Item, line: string, problem: string): void {
   const [of, method, params, value] = item
@@ -110,14 +115,9 @@ function addItem(lines: Lines, item: Item, line: string, problem: string): void 
   if (there === undefined || there === line) return
   const [one, other] = [(JSON.parse(there) as Item)[3], value].map((each) => JSON.stringify(each))
   if (one === other) return
-  const words = `${method} ${JSON.stringify(params)} of ${of} is ${short(one!)} and ${short(other!)}`
+  const [first, second] = [oneLine(one!, MOST_SHOWN), oneLine(other!, MOST_SHOWN)]
+  const words = `${method} ${JSON.stringify(params)} of ${of} is ${first} and ${second}`
   throw new DevchainError('INVALID_PARAMS', `${problem}: ${words}`)
-}
-
-const MOST_SHOWN = 100
-
-function short(text: string): string {
-  return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN - 1)}…` : text
 }
 
 export function addRecording(into: ForkRecording, from: ForkRecording, problem: string): void {
@@ -158,7 +158,7 @@ function isItem(read: unknown): read is Item {
 }
 
 function headIn(line: string, file: string): RecordingHead {
-  const read = parsed(line)
+  const read = jsonIn(line)
   if (isHeadLine(read)) return read[1]
   const isOther = !Array.isArray(read) || read[0] !== FORMAT
   const message = isOther
@@ -172,14 +172,6 @@ function isHeadLine(read: unknown): read is [string, RecordingHead] {
   const { chainId, block } = (read[1] ?? {}) as Partial<RecordingHead>
   const { hash } = (block ?? {}) as { readonly hash?: unknown }
   return /^\d+$/.test(String(chainId)) && typeof hash === 'string'
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return undefined
-  }
 }
 
 function unreadable(file: string, why: string): DevchainError {
