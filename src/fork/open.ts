@@ -16,7 +16,6 @@ import { httpProvider } from './client/http.ts'
 import type { Provider } from './client/provider.ts'
 import { withWaitBudget } from './client/waitbudget.ts'
 import { Lineage } from './lineage.ts'
-import { anyAnswer } from './network/answers.ts'
 import { type RemoteBlock, readBlock, recordOf } from './network/header.ts'
 import { type Asker, type BlockPoint, ForkedNetwork, pointOf } from './network/network.ts'
 import type { TracedAccounts } from './network/prestate.ts'
@@ -308,24 +307,16 @@ function upstreamOf(
       const { name, traffic = { requests: 0, asked: 0, batch: 0 } } = network.asker
       return { ...traffic, name, isProven: network.isProven, isRootKnown: isRootKnown() }
     },
-    ask: async (method, params, block, read) => {
+    ask: async (method, params, block, read, make) => {
       const checked = (json: Json): Json => {
         read(json)
         return json
       }
-      const answer = await network.askHistory(point, method, params as Json[], block, checked)
+      const made = make as (() => Promise<Json>) | undefined
+      const answer = await network.askHistory(point, method, params as Json[], block, checked, made)
       if (network.isProven && OF_BLOCK.test(method)) await lineage.requireOwn(answer)
       return read(answer)
     },
-    askTogether: (method, params, block, make) =>
-      network.askHistory(
-        point,
-        method,
-        params as Json[],
-        block,
-        anyAnswer,
-        make as () => Promise<Json>,
-      ),
     take: (accounts) => network.take(accounts as TracedAccounts, point),
     peek: (method, params, read) => network.peek(method, params as Json[], point, read),
   }

@@ -67,6 +67,7 @@ export function openStore(options: StoreOptions): ChainStore {
 }
 
 export class ChainStore {
+  readonly path: string
   readonly #options: StoreOptions
   #log: ChainLog
   #objects: Objects
@@ -83,6 +84,7 @@ export class ChainStore {
   #syncing: Promise<void> = Promise.resolve()
 
   constructor(options: StoreOptions, log: ChainLog, position: number | undefined) {
+    this.path = options.path
     this.#options = options
     this.#log = log
     this.#objects = new Objects(log, options.forks)

@@ -5,11 +5,6 @@ import type { ForkBase, ForkSource } from '../node/ledger/upstream.ts'
 import { type ChainStore, openStore, type StoreOptions } from './chainstore.ts'
 import type { KeptChain } from './codecs/chains.ts'
 
-interface SharedFile {
-  readonly path: string
-  readonly store: ChainStore
-}
-
 interface OwnFile {
   readonly path: string
   /** Undefined while a thread has it. */
@@ -30,7 +25,7 @@ export interface LentFile {
 
 export class ChainStores {
   readonly #options: Omit<StoreOptions, 'path'>
-  readonly #shared: SharedFile | undefined
+  readonly #shared: ChainStore | undefined
   /** By chain. */
   readonly #own = new Map<string, OwnFile>()
   readonly #forks = new Map<string, ForkBase>()
@@ -40,23 +35,23 @@ export class ChainStores {
   /** @param path of the file that most chains share; undefined in a thread, whose chains have a file each */
   constructor(options: Omit<StoreOptions, 'path'>, path?: string) {
     this.#options = options
-    this.#shared = path === undefined ? undefined : { path, store: this.#opened(path) }
+    this.#shared = path === undefined ? undefined : this.#opened(path)
   }
 
   names(): readonly string[] {
-    return [...new Set([...(this.#shared?.store.names() ?? []), ...this.#own.keys()])]
+    return [...new Set([...(this.#shared?.names() ?? []), ...this.#own.keys()])]
   }
 
   /** Undefined if there is none, or while a thread has it. */
   at(name: string): KeptChain | undefined {
     const own = this.#own.get(name)
-    if (own === undefined) return this.#shared?.store.at(name)
+    if (own === undefined) return this.#shared?.at(name)
     return own.away === undefined ? own.store?.at(name) : undefined
   }
 
   /** It is in the file that most chains share, so no thread can have it. */
   isShared(name: string): boolean {
-    return !this.#own.has(name) && this.#shared?.store.at(name) !== undefined
+    return !this.#own.has(name) && this.#shared?.at(name) !== undefined
   }
 
   /** The forks that must be open before states are read. */
@@ -65,7 +60,7 @@ export class ChainStores {
   }
 
   forkOf(name: string): ForkSource | undefined {
-    return this.#own.get(name)?.store?.forkOf(name) ?? this.#shared?.store.forkOf(name)
+    return this.#own.get(name)?.store?.forkOf(name) ?? this.#shared?.forkOf(name)
   }
 
   addFork(fork: ForkBase): void {
@@ -86,7 +81,7 @@ export class ChainStores {
   /** A file that a thread has is deleted when it is given back. */
   forget(name: string): MaybePromise<void> {
     const own = this.#own.get(name)
-    if (own === undefined) return this.#shared?.store.forget(name)
+    if (own === undefined) return this.#shared?.forget(name)
     this.#own.delete(name)
     return own.away === undefined ? discard(own) : undefined
   }
@@ -112,7 +107,7 @@ export class ChainStores {
     const older = this.#own.get(name)
     this.#own.set(name, file)
     if (older !== undefined) await discard(older)
-    if (this.#shared?.store.at(name) !== undefined) await this.#shared.store.forget(name)
+    if (this.#shared?.at(name) !== undefined) await this.#shared.forget(name)
   }
 
   /** Gives the file of a chain away, or a new one. States that were read from it stay readable. */
@@ -178,11 +173,11 @@ export class ChainStores {
 
   #storeOf(name: string): ChainStore | undefined {
     const own = this.#own.get(name)
-    return own === undefined ? this.#shared?.store : own.store
+    return own === undefined ? this.#shared : own.store
   }
 
   #stores(): readonly ChainStore[] {
-    return [this.#shared?.store, ...[...this.#own.values()].map(({ store }) => store)].filter(
+    return [this.#shared, ...[...this.#own.values()].map(({ store }) => store)].filter(
       (store) => store !== undefined,
     )
   }

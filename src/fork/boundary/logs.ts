@@ -13,7 +13,7 @@ import {
   placeOf,
   referenceIn,
 } from './places.ts'
-import { type Filter, logsBetween } from './ranges.ts'
+import { type Filter, logsBetween, readLogs } from './ranges.ts'
 import { answerHere } from './retrace.ts'
 import { askNetwork } from './shapes.ts'
 
@@ -88,9 +88,8 @@ async function inParts(
     fromBlock: quantityFromBigint(from),
     toBlock: quantityFromBigint(last),
   }
-  const logs = (await upstream.askTogether('eth_getLogs', [asked], last, () =>
-    logsBetween(upstream, filter, { from, to: last }),
-  )) as readonly Json[]
+  const make = (): Promise<readonly Json[]> => logsBetween(upstream, filter, { from, to: last })
+  const logs = await upstream.ask('eth_getLogs', [asked], last, readLogs, make)
   if (to !== undefined && to <= upstream.number) return logs
   const rest = { ...filter, fromBlock: quantityFromBigint(upstream.number + 1n) }
   if (headNumber(request) <= upstream.number && to !== undefined) return logs

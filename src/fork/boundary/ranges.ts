@@ -94,7 +94,7 @@ async function ask(
   }
 }
 
-function readLogs(answer: unknown): readonly Json[] {
+export function readLogs(answer: unknown): readonly Json[] {
   if (Array.isArray(answer) && answer.every(isObject)) return answer
   throw unexpected('logs', answer)
 }

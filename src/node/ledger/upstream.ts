@@ -48,6 +48,7 @@ export interface Upstream {
    * Requests data that depends only on blocks up to the fork, and so never changes.
    * @param block the block of the data, if known
    * @param read throws for an invalid result, which is requested again and not cached
+   * @param make combines the result from several requests
    * @throws {DevchainError} `UPSTREAM_FAILED` with the network's error
    */
   readonly ask: <T>(
@@ -55,14 +56,8 @@ export interface Upstream {
     params: readonly unknown[],
     block: bigint | undefined,
     read: (answer: unknown) => T,
+    make?: () => Promise<unknown>,
   ) => Promise<T>
-  /** As `ask`, for a result that `make` combines from several and that is cached as one. */
-  readonly askTogether: (
-    method: string,
-    params: readonly unknown[],
-    block: bigint,
-    make: () => Promise<unknown>,
-  ) => Promise<unknown>
   /** Changes the RPC URL: throws if the new node has another block at the fork point. */
   readonly moveTo: (url: string) => Promise<void>
   /** Loads an old block's transactions for a replay: throws for types that only its network can run. */
