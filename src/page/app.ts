@@ -8,7 +8,7 @@ import { useChain, useView } from './data/use.ts'
 import { classes, html } from './html.ts'
 import { Help } from './parts/help.ts'
 import { useKeys } from './parts/keys.ts'
-import { VIEWS, type ViewEntry, viewAt } from './views/index.ts'
+import { LISTED, titleOfView, type ViewEntry, viewAt } from './views/index.ts'
 import { PastBar } from './views/time.ts'
 
 export function App(): VNode {
@@ -18,7 +18,7 @@ export function App(): VNode {
   useShortcuts(search, () => setHelping((is) => !is))
   const entry = viewAt(route)
   const arriving = useArriving(route.parts.join('/'))
-  const title = entry === undefined ? 'Not found' : entry.titleOf(route)
+  const title = entry === undefined ? 'Not found' : titleOfView(entry, route)
   useEffect(() => {
     document.title = `${title} · devchain`
   }, [title])
@@ -121,9 +121,9 @@ function Search({ input }: { input: InputRef }): VNode {
 }
 
 function Navigation({ current }: { current: ViewEntry | undefined }): VNode {
-  return html`<nav class="views" aria-label="Views">${VIEWS.filter(({ isListed }) => isListed).map(
+  return html`<nav class="views" aria-label="Views">${LISTED.map(
     (entry) =>
-      html`<a href=${linkTo(entry.path)} aria-current=${entry === current ? 'page' : undefined}
+      html`<a href=${linkTo([entry.path])} aria-current=${entry === current ? 'page' : undefined}
         title=${`${entry.title} (g ${entry.key})`}>${entry.title}</a>`,
   )}</nav>`
 }
@@ -143,9 +143,9 @@ function useShortcuts(search: InputRef, help: () => void): void {
   const isGoing = useRef(false)
   useKeys((event) => {
     const { key } = event
-    const view = isGoing.current && VIEWS.find((each) => each.isListed && each.key === key)
+    const view = isGoing.current && LISTED.find((each) => each.key === key)
     isGoing.current = key === 'g'
-    if (view) go(linkTo(view.path))
+    if (view) go(linkTo([view.path]))
     else if (key === '?') help()
     else if (key === '/') {
       event.preventDefault()

@@ -28,6 +28,11 @@ export const html: (strings: TemplateStringsArray, ...values: unknown[]) => VNod
 
 export type Children = ComponentChildren
 
+/** What is in the field that an event is of. */
+export function typedIn(event: Event): string {
+  return (event.currentTarget as HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement).value
+}
+
 /** Class names without those that are not set. */
 export function classes(...names: readonly (string | false | undefined)[]): string {
   return names.filter(Boolean).join(' ')

@@ -12,11 +12,10 @@ import {
   slotValue,
   type World,
 } from '../state/world.ts'
-import type { TokenUnit } from './abi/values.ts'
+import type { TokenUnit, ValueStyle } from './abi/values.ts'
 import type { Artifacts } from './artifacts.ts'
 import type { Contract } from './code/catalogue.ts'
 import type { ProxyKind } from './code/proxies.ts'
-import type { Identity } from './naming/identity.ts'
 import type { Names } from './naming/names.ts'
 import { type JsonObject, member } from './reading/formats.ts'
 import { CompiledReader } from './sourcify/compiled.ts'
@@ -62,8 +61,8 @@ export class Contracts {
   }
 
   /** Undefined without code, or without an artifact for it. */
-  of(world: World, address: Address): KnownContract | undefined {
-    const identity = this.#names.identities.of(world, address)
+  of(address: Address): KnownContract | undefined {
+    const identity = this.#names.identities.of(this.#names.world, address)
     if (identity?.contract === undefined) return undefined
     const { contract, isGuess, via, outer } = identity
     const { catalogue } = this.#artifacts
@@ -82,17 +81,16 @@ export class Contracts {
   }
 
   /** The tokens among some accounts. */
-  tokensOf(world: World, accounts: readonly Address[]): readonly KnownToken[] {
+  tokensOf(accounts: readonly Address[]): readonly KnownToken[] {
+    const { identities, world } = this.#names
     return accounts.flatMap((address) => {
-      const token = this.#names.identities.token(world, address)
+      const token = identities.token(world, address)
       return token === undefined ? [] : [{ address, ...token }]
     })
   }
 
   /** Variables of the layout, then slots without a name; those that a fork has not fetched are fetched if they are named. */
   async storage(state: ChainState, world: World, address: Address): Promise<readonly NamedSlot[]> {
-    const names = this.#names
-    const identity = names.identities.of(world, address)
     const storage = accountAt(world, address)?.storage
     if (storage === undefined) return []
     const stored: bigint[] = []
@@ -100,22 +98,17 @@ export class Contracts {
       if (stored.length === MOST_SLOTS) break
       stored.push(slot)
     }
-    const keys = keysIn(state)
-    const style = { ...names.style(world, address), isWhole: true }
-    const layout = await this.#layoutOf(identity)
-    const read = (slot: bigint): bigint => slotValue(storage, slot)
-    if (state.config.upstream === undefined) return namedSlots(layout, stored, keys, style, read)
-    const declared = namedSlots(layout, stored, [], style, read)
+    const { layout, style, keys } = await this.#readingOf(state, world, address)
     // each key of a mapping would be a request to the forked network, so only fetched slots are looked at
-    const known = new Set(stored)
-    const fetched = (slot: bigint): bigint => (known.has(slot) ? read(slot) : 0n)
-    return withElements(declared, namedSlots(layout, stored, keys, style, fetched))
+    const known = state.config.upstream && new Set(stored)
+    return namedSlots(layout, stored, keys, { ...style, isWhole: true }, (slot, isKeyed) =>
+      isKeyed && known?.has(slot) === false ? 0n : slotValue(storage, slot),
+    )
   }
 
   /** Slots that differ between two states of an account, by name. */
   async changes(
     state: ChainState,
-    world: World,
     before: Account | undefined,
     after: Account | undefined,
   ): Promise<readonly string[]> {
@@ -123,19 +116,25 @@ export class Contracts {
     const { address } = (after ?? before)!
     const changed = slotChanges(old, now)
     if (changed.length === 0) return []
-    const names = this.#names
-    const layout = await this.#layoutOf(names.identities.of(world, address))
-    return storageTexts(layout, changed, keysIn(state), names.style(world, address), (slot) => ({
+    const { layout, style, keys } = await this.#readingOf(state, this.#names.world, address)
+    return storageTexts(layout, changed, keys, style, (slot) => ({
       before: slotValue(old, slot),
       after: slotValue(now, slot),
     }))
   }
 
-  async #layoutOf(identity: Identity | undefined): Promise<unknown> {
-    if (identity?.contract === undefined || identity.isGuess) return undefined
+  /** What names the slots of an account: the layout of its code, how values are printed, and keys of mappings. */
+  async #readingOf(
+    state: ChainState,
+    world: World,
+    address: Address,
+  ): Promise<{ layout: unknown; style: ValueStyle; keys: readonly Uint8Array[] }> {
     const { details } = this.#artifacts
-    await details.prepare([identity.contract])
-    return details.of(identity.contract)?.layout
+    const { contract, isGuess } = this.#names.identities.of(world, address) ?? {}
+    const exact = isGuess ? undefined : contract
+    if (exact !== undefined) await details.prepare([exact])
+    const style = this.#names.style(world, address)
+    return { layout: exact && details.of(exact)?.layout, style, keys: keysIn(state) }
   }
 }
 
@@ -153,19 +152,6 @@ function slotChanges(old: Trie<StorageSlot>, now: Trie<StorageSlot>): readonly S
     if (before !== after) changes.push({ slot, before, after })
   }
   return changes
-}
-
-/** The variables of one list with the elements of mappings of another, then slots without a name. */
-function withElements(
-  declared: readonly NamedSlot[],
-  others: readonly NamedSlot[],
-): readonly NamedSlot[] {
-  const names = new Set(declared.map(({ name }) => name))
-  const elements = others.filter(({ name, word }) => !names.has(name) && word !== 0n)
-  const slots = new Set(elements.map(({ slot }) => slot))
-  const isNamed = ({ name }: NamedSlot): boolean => name !== undefined
-  const rest = declared.filter((each) => !isNamed(each) && !slots.has(each.slot))
-  return [...declared.filter(isNamed), ...elements.filter(isNamed), ...rest]
 }
 
 function ownFirst(

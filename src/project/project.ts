@@ -42,7 +42,7 @@ export class Project {
   readonly labels: Labels
   readonly #options: ProjectOptions
   readonly coverage: () => Promise<Coverage> = lazy(() => this.#watchCoverage())
-  readonly contracts: () => Promise<Contracts> = lazy(() => this.#openContracts())
+  readonly #contracts: () => Promise<Contracts> = lazy(() => this.#openContracts())
   /** Below /sourcify. */
   readonly site: () => Promise<SourcifySite> = lazy(() => this.#openSite())
 
@@ -82,6 +82,12 @@ export class Project {
   async #openContracts(): Promise<Contracts> {
     const { Contracts } = await import('./contracts.ts')
     return new Contracts(this.names, this.artifacts)
+  }
+
+  /** Of all artifacts as they are now. */
+  async contracts(): Promise<Contracts> {
+    await this.artifacts.catchUp()
+    return await this.#contracts()
   }
 
   close(): void {

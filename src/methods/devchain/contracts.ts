@@ -89,9 +89,8 @@ export const contractMethods: Methods = [
     result: nullable(contractShape),
     example: { result: null },
     handle: async ({ project }, account) => {
-      const { artifacts, contracts, names } = await project.open()
-      await artifacts.catchUp()
-      return (await contracts()).of(names.world, account)
+      const contracts = await (await project.open()).contracts()
+      return contracts.of(account)
     },
   }),
   method('devchain_storage', {
@@ -101,10 +100,9 @@ export const contractMethods: Methods = [
     example: { result: [] },
     onFork: 'here',
     handle: async ({ chain, caller, project }, account, block) => {
-      const { artifacts, contracts } = await project.open()
-      await artifacts.catchUp()
+      const contracts = await (await project.open()).contracts()
       const { world } = await stateAt(chain, block, caller)
-      return (await contracts()).storage(chain.state, world, account)
+      return contracts.storage(chain.state, world, account)
     },
   }),
   method('devchain_directChanges', {
@@ -114,13 +112,11 @@ export const contractMethods: Methods = [
     example: { params: [ACCOUNT, 'latest', 100], result: [] },
     onFork: 'here',
     handle: async ({ chain, caller, project }, account, block, blocks) => {
-      const { artifacts, contracts, names } = await project.open()
-      await artifacts.catchUp()
-      const known = await contracts()
+      const contracts = await (await project.open()).contracts()
       const changes: TextedChange[] = []
       for (const each of await directChanges(chain, account, { block, blocks }, caller)) {
         const { before, after } = each
-        const storage = await known.changes(chain.state, names.world, before, after)
+        const storage = await contracts.changes(chain.state, before, after)
         changes.push({ ...each, storage })
       }
       return changes
@@ -132,10 +128,10 @@ export const contractMethods: Methods = [
     result: list(tokenShape),
     example: { params: [[ACCOUNT]], result: [] },
     handle: async ({ chain, project }, accounts) => {
-      const { contracts, names } = await project.open()
+      const contracts = await (await project.open()).contracts()
       // tokens are asked without waiting, and the first call of a process waits for the machine
       await call(chain, { gas: READY_GAS }, latest)
-      return (await contracts()).tokensOf(names.world, accounts)
+      return contracts.tokensOf(accounts)
     },
   }),
 ]

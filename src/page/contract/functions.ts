@@ -92,20 +92,12 @@ function fieldOf(input: AbiParameter, index: number): Field {
 
 function Outcome({ run, item }: { run: Run; item: AbiFunction }): VNode {
   if (run.state !== 'done' || run.method !== 'eth_call') return html`<${RunResult} run=${run} />`
-  const results = resultsIn(item, String(run.result))
-  if (typeof results === 'string')
-    return html`<div class="result" aria-live="polite"><p class="notice warn">${results}</p></div>`
+  const results = resultsOf(item, String(run.result))
+  if (results === undefined)
+    return html`<div class="result" aria-live="polite"><p class="notice warn">The result is not what the ABI says: ${run.result}</p></div>`
   return html`<div class="result" aria-live="polite"><div class="notice success">${
     results.length === 0
       ? html`<p>${isRead(item) ? 'It returns nothing.' : 'It would succeed.'}</p>`
       : html`<dl>${results.map(([name, text]) => html`<div><dt>${name}</dt><dd><${Linked} text=${text} /></dd></div>`)}</dl>`
   }</div></div>`
-}
-
-function resultsIn(item: AbiFunction, data: string): ReturnType<typeof resultsOf> | string {
-  try {
-    return resultsOf(item, data)
-  } catch {
-    return `The result is not what the ABI says: ${data}`
-  }
 }

@@ -1,7 +1,7 @@
 // The sources of a contract, a file at a time.
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
-import { html } from '../html.ts'
+import { html, typedIn } from '../html.ts'
 import { Empty } from '../parts/basics.ts'
 import { Source } from '../parts/source.ts'
 
@@ -13,7 +13,7 @@ export function Sources({ sources }: { sources: Readonly<Record<string, string>>
     return html`<${Empty}>No source: the artifact has none, or the file changed after the compilation.<//>`
   return html`${
     paths.length > 1 &&
-    html`<label class="inset"><span class="hidden">File</span><select value=${path} onChange=${(event: Event) => choose((event.currentTarget as HTMLSelectElement).value)}>${paths.map(
+    html`<label class="inset"><span class="hidden">File</span><select value=${path} onChange=${(event: Event) => choose(typedIn(event))}>${paths.map(
       (each) => html`<option>${each}</option>`,
     )}</select></label>`
   }<div class="whole-source"><${Source} path=${path} text=${sources[path]} /></div>`

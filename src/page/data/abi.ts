@@ -112,16 +112,18 @@ function jsonIn(text: string, what: string): unknown {
   }
 }
 
-/** The results of a call by their names, in words. */
-export function resultsOf(
-  item: AbiFunction,
-  data: string,
-): readonly (readonly [name: string, text: string])[] {
-  const { outputs } = item
+/** Names and texts. */
+export type NamedValues = readonly (readonly [name: string, text: string])[]
+
+/** The results of a call; undefined if they are not what the ABI says. */
+export function resultsOf(item: AbiFunction, data: string): NamedValues | undefined {
+  const { name: functionName, outputs } = item
   if (outputs.length === 0) return []
-  const result = decodeFunctionResult({ abi: [item], functionName: item.name, data: data as Hex })
-  const values = outputs.length === 1 ? [result] : (result as readonly unknown[])
-  return outputs.map((each, i) => [each.name || each.type, valueText(values[i])])
+  return attempt(() => {
+    const result = decodeFunctionResult({ abi: [item], functionName, data: data as Hex })
+    const values = outputs.length === 1 ? [result] : (result as readonly unknown[])
+    return outputs.map((each, i) => [each.name || each.type, valueText(values[i])])
+  })
 }
 
 export function valueText(value: unknown): string {
@@ -139,46 +141,33 @@ export function valueText(value: unknown): string {
   return typeof value === 'number' ? count(value) : String(value)
 }
 
-/** A call or an event by its ABI. */
-export interface Named {
-  readonly name: string
-  readonly values: readonly (readonly [name: string, text: string])[]
-}
-
 /** Undefined if the ABI has no such event. */
-export function eventIn(abi: readonly unknown[], { topics, data }: RpcLog): Named | undefined {
-  try {
-    const decoded = decodeEventLog({
-      abi: abi as readonly AbiEvent[],
-      topics,
-      data,
-      strict: false,
-    })
-    const values = Object.entries((decoded.args ?? {}) as Readonly<Record<string, unknown>>)
-    return {
-      name: decoded.eventName ?? '',
-      values: values.map(([name, value]) => [name, valueText(value)]),
-    }
-  } catch {
-    return undefined
-  }
+export function eventIn(
+  abi: readonly unknown[],
+  { topics, data }: RpcLog,
+): { readonly name: string; readonly values: NamedValues } | undefined {
+  return attempt(() => {
+    const events = abi as readonly AbiEvent[]
+    const { eventName, args = {} } = decodeEventLog({ abi: events, topics, data, strict: false })
+    const values = Object.entries(args as Readonly<Record<string, unknown>>)
+    return { name: eventName ?? '', values: values.map(([name, each]) => [name, valueText(each)]) }
+  })
 }
 
-/** Undefined if the ABI has no such function. */
-export function callIn(abi: readonly unknown[], input: string): Named | undefined {
-  try {
+/** The arguments of a call; undefined if the ABI has no such function. */
+export function argumentsIn(abi: readonly unknown[], input: string): NamedValues | undefined {
+  return attempt(() => {
     const { functionName, args = [] } = decodeFunctionData({ abi: abi as Abi, data: input as Hex })
     const item = functionsOf(abi).find(
       ({ name, inputs }) => name === functionName && inputs.length === args.length,
     )
-    const values = args as readonly unknown[]
-    return {
-      name: functionName,
-      values: values.map((value, i) => [
-        labelOf(item?.inputs[i] ?? { type: '' }, i),
-        valueText(value),
-      ]),
-    }
+    return args.map((each, i) => [labelOf(item?.inputs[i] ?? { type: '' }, i), valueText(each)])
+  })
+}
+
+function attempt<T>(decode: () => T): T | undefined {
+  try {
+    return decode()
   } catch {
     return undefined
   }

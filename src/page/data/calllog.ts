@@ -1,4 +1,5 @@
 // The calls of all other clients of this chain, as they come, from the first look at the log on.
+import { memoizeByIdentity } from '../../core/lrucache.ts'
 import type { ChainClient } from './chain.ts'
 
 export interface LoggedCall {
@@ -32,21 +33,14 @@ const PRINTED: Omit<LoggedCall, 'id' | 'at'> = {
   console: [],
 }
 
-const logs = new WeakMap<ChainClient, CallLog>()
-
-export function callLogOf(chain: ChainClient): CallLog {
-  const known = logs.get(chain) ?? new CallLog(chain)
-  logs.set(chain, known)
-  return known
-}
-
 export class CallLog {
   readonly #chain: ChainClient
   readonly #listeners = new Set<() => void>()
-  #calls: LoggedCall[] = []
   #count = 0
   #isSubscribed = false
   #timer: ReturnType<typeof setTimeout> | undefined
+  /** Oldest first. */
+  calls: LoggedCall[] = []
   problem: Error | undefined
 
   constructor(chain: ChainClient) {
@@ -55,13 +49,8 @@ export class CallLog {
     this.#follow()
   }
 
-  /** Oldest first. */
-  get calls(): readonly LoggedCall[] {
-    return this.#calls
-  }
-
   clear(): void {
-    this.#calls = []
+    this.calls = []
     this.#announce()
   }
 
@@ -91,9 +80,9 @@ export class CallLog {
   #take(news: Omit<LoggedCall, 'id' | 'at'>): void {
     const at = Date.now()
     const lines = news.console.map((text) => ({ ...PRINTED, text }))
-    for (const each of [news, ...lines]) this.#calls.push({ ...each, id: ++this.#count, at })
+    for (const each of [news, ...lines]) this.calls.push({ ...each, id: ++this.#count, at })
     // the oldest tenth at once, not one for each call
-    if (this.#calls.length > MOST_CALLS * 1.1) this.#calls = this.#calls.slice(-MOST_CALLS)
+    if (this.calls.length > MOST_CALLS * 1.1) this.calls = this.calls.slice(-MOST_CALLS)
     this.#timer ??= setTimeout(() => this.#announce(), BETWEEN_MS)
   }
 
@@ -103,3 +92,8 @@ export class CallLog {
     for (const listener of this.#listeners) listener()
   }
 }
+
+/** One for a chain. */
+export const callLogOf: (chain: ChainClient) => CallLog = memoizeByIdentity(
+  (chain) => new CallLog(chain),
+)

@@ -1,4 +1,5 @@
 // Points in time: blocks of the chain, and of branches that reverts and reorgs left.
+import { memoizeByIdentity } from '../../core/lrucache.ts'
 import { hex } from './format.ts'
 import type { Route } from './route.ts'
 import type { RpcBlock, RpcLeftBlock } from './shapes.ts'
@@ -59,18 +60,12 @@ export function useBranches(areWanted = true): readonly TimeBranch[] | undefined
   return value && branchesOf(value)
 }
 
-const known = new WeakMap<readonly RpcLeftBlock[], readonly TimeBranch[]>()
-
 /** The same objects for the same blocks. */
-function branchesOf(all: readonly RpcLeftBlock[]): readonly TimeBranch[] {
-  const last = known.get(all)
-  if (last !== undefined) return last
+const branchesOf = memoizeByIdentity((all: readonly RpcLeftBlock[]): readonly TimeBranch[] => {
   const byHash = new Map(all.map((each) => [each.hash, each]))
   const parents = new Set(all.map(({ parentHash }) => parentHash))
-  const branches = all.filter(({ hash }) => !parents.has(hash)).map((tip) => branchTo(tip, byHash))
-  known.set(all, branches)
-  return branches
-}
+  return all.filter(({ hash }) => !parents.has(hash)).map((tip) => branchTo(tip, byHash))
+})
 
 function branchTo(tip: RpcLeftBlock, byHash: ReadonlyMap<string, RpcLeftBlock>): TimeBranch {
   const left: RpcLeftBlock[] = []

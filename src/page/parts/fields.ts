@@ -6,7 +6,7 @@ import type { Field } from '../acts/fields.ts'
 import { useNames, useOwned } from '../data/accounts.ts'
 import { isAddress } from '../data/format.ts'
 import { useRead } from '../data/use.ts'
-import { html } from '../html.ts'
+import { html, typedIn } from '../html.ts'
 
 interface FieldProps extends Field {
   readonly value: string
@@ -19,8 +19,7 @@ export function FormField(props: FieldProps): VNode {
   const name = useNames(kind === 'account' && isAddress(value) ? [value] : []).get(
     value.toLowerCase(),
   )
-  const onInput = (event: Event): void =>
-    onValue((event.currentTarget as HTMLInputElement | HTMLTextAreaElement).value)
+  const onInput = (event: Event): void => onValue(typedIn(event))
   const common = { id, value, onInput, placeholder: hint, spellcheck: false, autocomplete: 'off' }
   return html`<div class="field">
     <label for=${id}>${label} <span class="dim">${name ?? (isOptional && 'optional')}</span></label>
@@ -66,7 +65,7 @@ function SnapshotSelect({ id, value, onValue }: SelectProps): VNode {
   useEffect(() => {
     if (isGone) onValue('')
   }, [isGone])
-  return html`<select id=${id} value=${value} onChange=${(event: Event) => onValue((event.currentTarget as HTMLSelectElement).value)}>
+  return html`<select id=${id} value=${value} onChange=${(event: Event) => onValue(typedIn(event))}>
     <option value="">${all?.length === 0 ? 'none taken yet' : 'choose one'}</option>
     ${[...(all ?? [])]
       .reverse()

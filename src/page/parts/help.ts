@@ -2,14 +2,14 @@
 import type { VNode } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { html } from '../html.ts'
-import { VIEWS } from '../views/index.ts'
+import { LISTED } from '../views/index.ts'
 
 export function Help({ onClose }: { onClose: () => void }): VNode {
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => dialog.current?.showModal(), [])
   const keys = [
     ['/', 'Search'],
-    ...VIEWS.filter(({ isListed }) => isListed).map(({ key, title }) => [`g ${key}`, title]),
+    ...LISTED.map(({ key, title }) => [`g ${key}`, title]),
     ['↑ ↓', 'Move in a list'],
     ['Esc', 'Leave a field or a dialog'],
     ['?', 'This help'],

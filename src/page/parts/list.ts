@@ -2,6 +2,7 @@
 import type { VNode } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type Children, html } from '../html.ts'
+import { moveByArrows } from './keys.ts'
 
 interface ListProps<T> {
   readonly label: string
@@ -76,7 +77,7 @@ function Rows<T>(props: ListProps<T> & { readonly rowHeight: number }): VNode {
     <div role="rowgroup" class="head dim"><div role="row" class="row">${columns.map(
       (name) => html`<div role="columnheader" class="cell cut">${name}</div>`,
     )}</div></div>
-    <div role="rowgroup" class="rows" ref=${scroller} onScroll=${look} onKeyDown=${moveByArrows} tabindex="0" aria-label=${label}>
+    <div role="rowgroup" class="rows" ref=${scroller} onScroll=${look} onKeyDown=${moveByArrows('.row')} tabindex="0" aria-label=${label}>
       <div role="presentation" class="sheet" style=${{ height: `${total * rowHeight}px` }}>${rows}</div>
     </div>
   </div>`
@@ -85,27 +86,4 @@ function Rows<T>(props: ListProps<T> & { readonly rowHeight: number }): VNode {
 export function Cell(props: { children?: Children; className?: string }): VNode {
   const { children, className = '' } = props
   return html`<div role="cell" class=${`cell cut ${className}`}>${children}</div>`
-}
-
-/** Up and down move between the first links of the rows. */
-function moveByArrows(event: KeyboardEvent): void {
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-  const row = (event.target as Element).closest('.row')
-  if (step === undefined) return
-  const box = event.currentTarget as HTMLElement
-  const rows = [...box.querySelectorAll<HTMLElement>('.row')].sort(
-    (a, b) => Number(a.ariaRowIndex) - Number(b.ariaRowIndex),
-  )
-  const next =
-    row === null
-      ? rows.find((each) => isInSight(each, box))
-      : rows[rows.indexOf(row as HTMLElement) + step]
-  const link = next?.querySelector<HTMLElement>('a')
-  if (link === null || link === undefined) return
-  event.preventDefault()
-  link.focus()
-}
-
-function isInSight(row: HTMLElement, box: HTMLElement): boolean {
-  return row.getBoundingClientRect().top >= box.getBoundingClientRect().top
 }

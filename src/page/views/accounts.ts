@@ -7,7 +7,7 @@ import { cut, nameText } from '../data/format.ts'
 import type { ViewProps } from '../data/route.ts'
 import { type BlockParam, stateOf } from '../data/time.ts'
 import { useRead } from '../data/use.ts'
-import { html } from '../html.ts'
+import { html, typedIn } from '../html.ts'
 import { HexLink, Panel, Waiting } from '../parts/basics.ts'
 import { Cell, List } from '../parts/list.ts'
 
@@ -66,7 +66,7 @@ export function AccountsView({ route }: ViewProps): VNode {
   return html`<h1 class="hidden">Accounts</h1>
     <${Panel} title="Accounts" note=${note} className="fill">
       <div class="filter flow inset"><input type="search" aria-label="Filter accounts" placeholder="Filter by name or address" value=${filter}
-        onInput=${(event: Event) => setFilter((event.currentTarget as HTMLInputElement).value)} /></div>
+        onInput=${(event: Event) => setFilter(typedIn(event))} /></div>
       <${List} label="Accounts" kind="accounts" columns=${columns} items=${found} empty="No account matches." keyOf=${({ address }: AccountRow) => address}
         row=${(each: AccountRow) => html`<${AccountCells} ...${each} name=${names.get(each.address)} tokens=${shown} block=${block} />`} />
     <//>`

@@ -4,9 +4,10 @@ import { ACTS, type Act } from '../acts/acts.ts'
 import type { FormValues, Texts } from '../acts/fields.ts'
 import { useOwned } from '../data/accounts.ts'
 import { go, linkTo, type ViewProps } from '../data/route.ts'
-import { html } from '../html.ts'
+import { html, typedIn } from '../html.ts'
 import { Panel } from '../parts/basics.ts'
 import { CallForm } from '../parts/form.ts'
+import { moveByArrows } from '../parts/keys.ts'
 
 const GROUPS = Object.entries(ACTS)
 const ALL = GROUPS.flatMap(([, acts]) => acts)
@@ -15,14 +16,14 @@ export function ActView({ route: { query } }: ViewProps): VNode {
   const act = ALL.find(({ id }) => id === query.do) ?? ALL[0]!
   return html`<h1 class="hidden">Act</h1>
     <div class="act">
-      <nav class="acts" aria-label="Acts" onKeyDown=${moveByArrows}>${GROUPS.map(
+      <nav class="acts" aria-label="Acts" onKeyDown=${moveByArrows('a')}>${GROUPS.map(
         ([group, acts]) =>
           html`<div><h2>${group}</h2>${acts.map(
             ({ id, title }) =>
               html`<a href=${linkTo(['act'], { do: id })} aria-current=${id === act.id ? 'page' : undefined}>${title}</a>`,
           )}</div>`,
       )}</nav>
-      <select class="acts" aria-label="Act" value=${act.id} onChange=${(event: Event) => go(linkTo(['act'], { do: (event.currentTarget as HTMLSelectElement).value }))}>${GROUPS.map(
+      <select class="acts" aria-label="Act" value=${act.id} onChange=${(event: Event) => go(linkTo(['act'], { do: typedIn(event) }))}>${GROUPS.map(
         ([group, acts]) =>
           html`<optgroup label=${group}>${acts.map(
             ({ id, title }) => html`<option value=${id}>${title}</option>`,
@@ -38,14 +39,4 @@ function ActForm({ act, given }: { act: Act; given: Texts }): VNode {
     <${CallForm} ...${act} start=${{ from: owned[0], ...act.start, ...given }}
       buttons=${{ [act.title]: (values: FormValues) => act.calls(values, owned) }} />
   <//>`
-}
-
-/** Up and down move between the links. */
-export function moveByArrows(event: KeyboardEvent): void {
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-  const links = [...(event.currentTarget as HTMLElement).querySelectorAll('a')]
-  const at = links.indexOf(event.target as HTMLAnchorElement)
-  if (step === undefined || at === -1) return
-  event.preventDefault()
-  links[at + step]?.focus()
 }

@@ -14,7 +14,7 @@ import {
 } from '../data/run.ts'
 import type { RpcSources, RpcStructLog, RpcStructLogs, RpcTransaction } from '../data/shapes.ts'
 import { type Reading, useRead } from '../data/use.ts'
-import { classes, html } from '../html.ts'
+import { classes, html, typedIn } from '../html.ts'
 import { Empty, Panel, Waiting } from '../parts/basics.ts'
 import { placeOf } from '../parts/changes.ts'
 import { useKeys } from '../parts/keys.ts'
@@ -94,9 +94,9 @@ function Debugger({ hash, run, step }: { hash: string; run: RecordedRun; step: n
           keyOf=${String} focus=${step} row=${(index: number) => html`<${StepCells} index=${index} step=${run.steps[index]} isNow=${index === step} hash=${hash} />`} />
       <//>
       <div class="machine">
-        <${Stack} stack=${now.stack ?? []} before=${run.steps[step - 1]?.stack} />
-        <${Memory} step=${now} isRecorded=${last < MOST_WITH_MEMORY} />
-        <${Storage} storage=${storageAt(run, step)} />
+        <${Words} title="Stack" note=${plural(now.stack?.length ?? 0, 'word')} words=${stackOf(now, run.steps[step - 1]?.stack)} />
+        <${Words} title="Memory" note=${last < MOST_WITH_MEMORY ? plural((now.memory?.length ?? 0) * 32, 'byte') : `not recorded for more than ${count(MOST_WITH_MEMORY)} steps`} words=${memoryOf(now)} />
+        <${Words} title="Storage" note="read or written so far" words=${storageOf(run, step)} />
       </div>
     </div>`
 }
@@ -130,7 +130,7 @@ function Controls({ run, step, move, moveLine }: ControlsProps): VNode {
     <button type="button" disabled=${step === 0} onClick=${() => move(step - 1)} title="←">Step back</button>
     <button type="button" disabled=${step === last} onClick=${() => move(step + 1)} title="→">Step</button>
     <button type="button" disabled=${step === last} onClick=${() => moveLine(1)} title="Shift and →">Line</button>
-    <input type="range" min="0" max=${last} value=${step} aria-label="Step" onInput=${(event: Event) => move(Number((event.currentTarget as HTMLInputElement).value))} />
+    <input type="range" min="0" max=${last} value=${step} aria-label="Step" onInput=${(event: Event) => move(Number(typedIn(event)))} />
     <span class="step-count">${count(step + 1)} of ${count(last + 1)}</span>
     <span class="dim">${count(gas)} gas left</span>
     ${error && html`<span class="bad">${error}</span>`}
@@ -160,42 +160,49 @@ function StepCells(props: {
     <${Cell} className="dim">${count(step.gasCost)}<//>`
 }
 
-type StackProps = Readonly<{ stack: readonly string[]; before: readonly string[] | undefined }>
-
-function Stack({ stack, before = [] }: StackProps): VNode {
-  return html`<${Panel} title="Stack" note=${plural(stack.length, 'word')}><ol class="words" tabindex="0" aria-label="Stack">${[
-    ...stack,
-  ]
-    .reverse()
-    .slice(0, MOST_WORDS)
-    .map((word, i) => {
-      const at = stack.length - 1 - i
-      return html`<li key=${at} class=${classes(before[at] !== word && 'changed')}><span class="dim">${i}</span><code class="cut" title=${word}>${word}</code></li>`
-    })}</ol><//>`
-}
-
-function Memory({ step, isRecorded }: { step: RpcStructLog; isRecorded: boolean }): VNode {
-  const words = step.memory ?? []
-  return html`<${Panel} title="Memory" note=${isRecorded ? plural(words.length * 32, 'byte') : `not recorded for more than ${count(MOST_WITH_MEMORY)} steps`}>
-    <ol class="words" tabindex="0" aria-label="Memory">${words
-      .slice(0, MOST_WORDS)
-      .map(
-        (word, i) =>
-          html`<li key=${i}><span class="dim">${(i * 32).toString(16).padStart(3, '0')}</span><code>${word.replace(/^0x/, '')}</code></li>`,
-      )}</ol><//>`
-}
-
-/** Words of the stack or of memory that are shown. */
+/** Words of a part of the machine that are shown. */
 const MOST_WORDS = 512
 
-function Storage({ storage }: { storage: Readonly<Record<string, string>> }): VNode {
-  const slots = Object.entries(storage)
-  return html`<${Panel} title="Storage" note="read or written so far">${
-    slots.length === 0
-      ? html`<${Empty}>No slot yet.<//>`
-      : html`<ol class="words slots" tabindex="0" aria-label="Storage">${slots.map(
-          ([slot, value]) =>
-            html`<li key=${slot}><code class="dim cut" title=${slot}>${placeOf(slot)}</code><code class="cut" title=${value}>${placeOf(value)}</code></li>`,
-        )}</ol>`
-  }<//>`
+interface MachineWord {
+  readonly label: string | number
+  readonly text: string
+  /** Shown when pointed at; the text is cut. */
+  readonly whole?: string
+  readonly isChanged?: boolean
+}
+
+type WordsProps = Readonly<{ title: string; note: string; words: readonly MachineWord[] }>
+
+function Words({ title, note, words }: WordsProps): VNode {
+  return html`<${Panel} title=${title} note=${note}><ol class="words" tabindex="0" aria-label=${title}>${words
+    .slice(0, MOST_WORDS)
+    .map(
+      ({ label, text, whole, isChanged }) =>
+        html`<li key=${label} class=${classes(isChanged && 'changed')}><span class="dim">${label}</span><code class=${classes(whole && 'cut')} title=${whole}>${text}</code></li>`,
+    )}</ol><//>`
+}
+
+function stackOf({ stack = [] }: RpcStructLog, before: readonly string[] = []): MachineWord[] {
+  const wordAt = (text: string, at: number): MachineWord => ({
+    label: stack.length - 1 - at,
+    text,
+    whole: text,
+    isChanged: before[at] !== text,
+  })
+  return stack.map(wordAt).reverse()
+}
+
+function memoryOf({ memory = [] }: RpcStructLog): MachineWord[] {
+  return memory.map((word, i) => ({
+    label: (i * 32).toString(16).padStart(3, '0'),
+    text: word.replace(/^0x/, ''),
+  }))
+}
+
+function storageOf(run: RecordedRun, step: number): MachineWord[] {
+  return Object.entries(storageAt(run, step)).map(([slot, value]) => ({
+    label: placeOf(slot),
+    text: placeOf(value),
+    whole: `${slot}\n${value}`,
+  }))
 }

@@ -14,51 +14,37 @@ import { TimeView } from './time.ts'
 import { TransactionView } from './transaction.ts'
 
 export interface ViewEntry {
-  readonly path: readonly string[]
+  readonly path: string
   readonly title: string
-  readonly titleOf: (route: Route) => string
-  /** Goes there after `g`. */
-  readonly key: string
-  readonly isListed: boolean
+  /** Goes there after `g`. A view without one is of one thing, which the second part of the route names. */
+  readonly key?: string
   /** Fills the window, and its parts scroll. */
-  readonly isFull: boolean
+  readonly isFull?: boolean
   readonly view: ComponentType<ViewProps>
 }
 
-function listed(
-  path: string,
-  title: string,
-  key: string,
-  view: ViewEntry['view'],
-  isFull = true,
-): ViewEntry {
-  const parts = path === '' ? [] : [path]
-  return { path: parts, title, titleOf: () => title, key, isListed: true, isFull, view }
-}
-
-/** A view of one thing, which its second part names. */
-function single(path: string, title: string, view: ViewEntry['view']): ViewEntry {
-  const titleOf = ({ parts: [, id = ''] }: Route): string =>
-    `${title} ${/^\d+$/.test(id) ? count(Number(id)) : short(id)}`
-  return { path: [path], title, titleOf, key: '', isListed: false, isFull: false, view }
-}
-
-export const VIEWS: readonly ViewEntry[] = [
-  listed('', 'Live', 'l', LiveView),
-  listed('log', 'Log', 'o', LogView),
-  listed('accounts', 'Accounts', 'c', AccountsView),
-  listed('network', 'Network', 'n', NetworkView, false),
-  listed('act', 'Act', 'a', ActView, false),
-  listed('time', 'Time', 't', TimeView, false),
-  single('block', 'Block', BlockView),
-  single('tx', 'Transaction', TransactionView),
-  { ...single('debug', 'Debugger', DebuggerView), isFull: true },
-  single('address', 'Account', AccountView),
+export const LISTED: readonly ViewEntry[] = [
+  { path: '', title: 'Live', key: 'l', isFull: true, view: LiveView },
+  { path: 'log', title: 'Log', key: 'o', isFull: true, view: LogView },
+  { path: 'accounts', title: 'Accounts', key: 'c', isFull: true, view: AccountsView },
+  { path: 'network', title: 'Network', key: 'n', view: NetworkView },
+  { path: 'act', title: 'Act', key: 'a', view: ActView },
+  { path: 'time', title: 'Time', key: 't', view: TimeView },
 ]
 
-export function viewAt({ parts }: Route): ViewEntry | undefined {
-  return VIEWS.find(
-    ({ path, isListed }) =>
-      path[0] === parts[0] && (isListed ? parts.length === path.length : parts.length === 2),
-  )
+const SINGLE: readonly ViewEntry[] = [
+  { path: 'block', title: 'Block', view: BlockView },
+  { path: 'tx', title: 'Transaction', view: TransactionView },
+  { path: 'debug', title: 'Debugger', isFull: true, view: DebuggerView },
+  { path: 'address', title: 'Account', view: AccountView },
+]
+
+export function viewAt({ parts: [path = '', id, ...more] }: Route): ViewEntry | undefined {
+  if (more.length > 0) return undefined
+  return (id === undefined ? LISTED : SINGLE).find((each) => each.path === path)
+}
+
+export function titleOfView({ title }: ViewEntry, { parts: [, id] }: Route): string {
+  if (id === undefined) return title
+  return `${title} ${/^\d+$/.test(id) ? count(Number(id)) : short(id)}`
 }

@@ -6,7 +6,7 @@ import { callLogOf, type LoggedCall } from '../data/calllog.ts'
 import { cut, isHash } from '../data/format.ts'
 import { linkTo } from '../data/route.ts'
 import { useChain } from '../data/use.ts'
-import { html } from '../html.ts'
+import { html, typedIn } from '../html.ts'
 import { Failure, Panel } from '../parts/basics.ts'
 import { Cell, List } from '../parts/list.ts'
 
@@ -35,11 +35,11 @@ export function LogView(): VNode {
   return html`<h1 class="hidden">Log</h1>
     <${Panel} title="Calls" note=${plural(calls.length, 'call')} className="fill">
       <div class="filter flow inset">
-        <select aria-label="Kind of calls" value=${filter} onChange=${(event: Event) => setFilter((event.currentTarget as HTMLSelectElement).value)}>${Object.keys(
+        <select aria-label="Kind of calls" value=${filter} onChange=${(event: Event) => setFilter(typedIn(event))}>${Object.keys(
           FILTERS,
         ).map((each) => html`<option>${each}</option>`)}</select>
         <input type="search" aria-label="Search calls" placeholder="Search method, parameters, errors" value=${word}
-          onInput=${(event: Event) => setWord((event.currentTarget as HTMLInputElement).value)} />
+          onInput=${(event: Event) => setWord(typedIn(event))} />
         <button type="button" onClick=${() => log.clear()}>Clear</button>
       </div>
       ${log.problem !== undefined && html`<${Failure} error=${log.problem} />`}

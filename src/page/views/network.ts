@@ -3,7 +3,7 @@ import type { VNode } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { number as count, duration, plural, short } from '../../core/format.ts'
 import { linkTo } from '../data/route.ts'
-import { useChain, useRead } from '../data/use.ts'
+import { type Reading, useChain, useRead } from '../data/use.ts'
 import { html } from '../html.ts'
 import { Badge, Empty, Fact, Facts, Hex, Panel, Waiting } from '../parts/basics.ts'
 
@@ -50,19 +50,31 @@ export function NetworkView(): VNode {
     const timer = setInterval(() => document.hidden || chain.refresh(), EVERY_MS)
     return () => clearInterval(timer)
   }, [chain])
-  return html`<h1 class="hidden">Network</h1><${Chains} /><${Fork} /><${Peers} />`
+  const chains = useRead<readonly RpcChain[]>('devchain_chains', [], 'now')
+  const peers = useRead<readonly RpcPeer[]>('admin_peers', [], 'now')
+  return html`<h1 class="hidden">Network</h1>
+    <${Cards} title="Chains" noun="chain" read=${chains} act=${['newchain', 'New chain']}
+      card=${(each: RpcChain) => html`<${ChainCard} chain=${each} isHere=${each.path === chain.path} />`} />
+    <${Fork} />
+    <${Cards} title="Peers" noun="peer" read=${peers} act=${['peer', 'Add a peer']} empty="No peers. Link another devchain by its URL."
+      card=${(each: RpcPeer) => html`<${PeerCard} peer=${each} />`} />`
 }
 
-function Chains(): VNode {
-  const { path: here } = useChain()
-  const read = useRead<readonly RpcChain[]>('devchain_chains', [], 'now')
-  const acts = html`<a class="button" href=${linkTo(['act'], { do: 'newchain' })}>New chain</a>`
-  return html`<${Panel} title="Chains" note=${read.value && plural(read.value.length, 'chain')}>
-    ${
-      read.value === undefined
-        ? html`<${Waiting} read=${read} />`
-        : html`<div class="cards inset">${read.value.map((each) => html`<${ChainCard} chain=${each} isHere=${each.path === here} />`)}</div>`
-    }<p class="inset">${acts}</p><//>`
+interface CardsProps<T> {
+  readonly title: string
+  readonly noun: string
+  readonly read: Reading<readonly T[]>
+  readonly card: (each: T) => VNode
+  readonly empty?: string
+  /** What adds one. */
+  readonly act: readonly [id: string, label: string]
+}
+
+function Cards<T>({ title, noun, read, card, empty, act: [id, label] }: CardsProps<T>): VNode {
+  const { value } = read
+  return html`<${Panel} title=${title} note=${value && plural(value.length, noun)}>
+    ${value?.length === 0 ? html`<${Empty}>${empty}<//>` : value ? html`<div class="cards inset">${value.map(card)}</div>` : html`<${Waiting} read=${read} />`}
+    <p class="inset"><a class="button" href=${linkTo(['act'], { do: id })}>${label}</a></p><//>`
 }
 
 function ChainCard({ chain, isHere }: { chain: RpcChain; isHere: boolean }): VNode {
@@ -88,20 +100,6 @@ function Fork(): VNode {
     <${Fact} name="Ours">blocks from <a href=${linkTo(['block', own])}>${count(own)}</a> on<//>
     <${Fact} name="Fetched">${plural(fork.itemsAsked, 'item')} in ${plural(fork.requestsSent, 'request')}${fork.proven && ', with proofs'}<//>
   <//><//>`
-}
-
-function Peers(): VNode {
-  const read = useRead<readonly RpcPeer[]>('admin_peers', [], 'now')
-  const peers = read.value
-  return html`<${Panel} title="Peers" note=${peers && plural(peers.length, 'peer')}>
-    ${
-      peers === undefined
-        ? html`<${Waiting} read=${read} />`
-        : peers.length === 0
-          ? html`<${Empty}>No peers. Link another devchain by its URL.<//>`
-          : html`<div class="cards inset">${peers.map((peer) => html`<${PeerCard} peer=${peer} />`)}</div>`
-    }
-    <p class="inset"><a class="button" href=${linkTo(['act'], { do: 'peer' })}>Add a peer</a></p><//>`
 }
 
 function PeerCard({ peer }: { peer: RpcPeer }): VNode {

@@ -15,8 +15,8 @@ import {
   useBranches,
   usePoint,
 } from '../data/time.ts'
-import { useChain, useRead, useSteady, useView } from '../data/use.ts'
-import { html } from '../html.ts'
+import { useChain, useRead, useReads, useSteady, useView } from '../data/use.ts'
+import { html, typedIn } from '../html.ts'
 import { Empty, Fact, Facts, HexLink, Panel, Waiting } from '../parts/basics.ts'
 import { ChangesBetween } from '../parts/changes.ts'
 import { type RpcSnapshot, titleOf } from '../parts/fields.ts'
@@ -132,10 +132,6 @@ function Slider({ point, branches, snapshots, from }: SliderProps): VNode {
   <//>`
 }
 
-function typedIn(event: Event): string {
-  return (event.currentTarget as HTMLInputElement).value
-}
-
 interface DifferenceProps extends Point {
   readonly from: number
 }
@@ -188,27 +184,20 @@ interface ChangeProps {
 }
 
 function ChangeCells({ account, start: before, end: after, name }: ChangeProps): VNode {
-  const balances = [
-    useAt('eth_getBalance', account, before),
-    useAt('eth_getBalance', account, after),
-  ]
-  const nonces = [
-    useAt('eth_getTransactionCount', account, before),
-    useAt('eth_getTransactionCount', account, after),
-  ]
-  const codes = [useAt('eth_getCode', account, before), useAt('eth_getCode', account, after)]
-  const [old, now] = balances.map((each) => (each === undefined ? undefined : BigInt(each)))
+  const calls = ['eth_getBalance', 'eth_getTransactionCount', 'eth_getCode'].flatMap((method) =>
+    [before, after].map((block) => [method, [account, block]] as const),
+  )
+  const values = useReads<string>(calls, 'era').map(({ value }) => value)
+  const [old, now] = values
+    .slice(0, 2)
+    .map((each) => (each === undefined ? undefined : BigInt(each)))
   const grew = old !== undefined && now !== undefined ? now - old : 0n
   return html`
     <${Cell}><${HexLink} value=${account} to=${['address', account]} name=${name} /><//>
     <${Cell} className="dim">${old !== undefined && ether(old)}<//>
     <${Cell}>${now !== undefined && ether(now)} ${grew !== 0n && html`<span class=${grew > 0n ? 'good' : 'bad'}>${grew > 0n ? `+${ether(grew)}` : `−${ether(-grew)}`}</span>`}<//>
-    <${Cell}>${changeText(nonces, (value) => count(Number(value)))}<//>
-    <${Cell}>${changeText(codes, (value) => plural(value.length / 2 - 1, 'byte'))}<//>`
-}
-
-function useAt(method: string, account: string, block: BlockParam): string | undefined {
-  return useRead<string>(method, [account, block], 'era').value
+    <${Cell}>${changeText(values.slice(2, 4), (value) => count(Number(value)))}<//>
+    <${Cell}>${changeText(values.slice(4), (value) => plural(value.length / 2 - 1, 'byte'))}<//>`
 }
 
 function changeText(

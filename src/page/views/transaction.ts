@@ -1,7 +1,7 @@
 // A transaction: what it did, and what it cost.
 import type { VNode } from 'preact'
 import { number as count, ether, fee, plural } from '../../core/format.ts'
-import { callIn, eventIn, type Named } from '../data/abi.ts'
+import { argumentsIn, eventIn, type NamedValues } from '../data/abi.ts'
 import { useNames } from '../data/accounts.ts'
 import { linkTo, type ViewProps } from '../data/route.ts'
 import type { LinePlace } from '../data/run.ts'
@@ -135,7 +135,7 @@ function Event({ log, text }: { log: RpcLog; text: string | null | undefined }):
   } <${Values} of=${values.filter(([, each]) => /0x[\da-f]{40}/i.test(each))} /></li>`
 }
 
-function Values({ of }: { of: Named['values'] }): VNode {
+function Values({ of }: { of: NamedValues }): VNode {
   return html`${of.map(([name, text]) => html`<span class="value"><span class="dim">${name}</span> <${Linked} text=${text} /></span> `)}`
 }
 
@@ -147,7 +147,7 @@ function Bytes({ data }: { data: string }): VNode {
 function Input({ to, input }: { to: string | null; input: string }): VNode {
   const method = to === null || input.length < 10 ? '' : 'devchain_contract'
   const { value } = useRead<RpcContract | null>(method, [to], 'era')
-  const values = callIn(value?.abi ?? [], input)?.values ?? []
+  const values = argumentsIn(value?.abi ?? [], input) ?? []
   return html`<${Values} of=${values} /><${Bytes} data=${input} />`
 }
 

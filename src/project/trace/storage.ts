@@ -27,6 +27,8 @@ interface Variable {
   readonly size: number
   /** For a string or bytes, the slot of its length; short values are in it, long ones start at its hash. */
   readonly head?: bigint
+  /** An element of a mapping. */
+  readonly isKeyed?: boolean
 }
 
 /** A variable with its value, or a slot without a name. */
@@ -41,7 +43,7 @@ export interface NamedSlot {
 }
 
 /** A slot before and after; undefined if unknown. */
-export type ReadSlot = (slot: bigint) => Omit<SlotChange, 'slot'> | undefined
+export type ReadSlot = (slot: bigint, isKeyed?: boolean) => Omit<SlotChange, 'slot'> | undefined
 
 /** Proxy slots, which are in no layout (EIP-1967). */
 const PROXY_SLOTS: ReadonlyMap<bigint, Variable> = new Map([
@@ -115,28 +117,34 @@ export function storageTexts(
 /**
  * All variables of a layout, the elements of arrays and mappings that are not zero, then the slots that are not among them.
  * @param stored slots that are not zero
+ * @param read whether for an element of a mapping
  */
 export function namedSlots(
   layout: unknown,
   stored: readonly bigint[],
   keys: readonly Uint8Array[],
   style: ValueStyle,
-  read: (slot: bigint) => bigint,
+  read: (slot: bigint, isKeyed?: boolean) => bigint,
 ): readonly NamedSlot[] {
-  const both: ReadSlot = (slot) => ({ before: read(slot), after: read(slot) })
+  const both: ReadSlot = (slot, isKeyed) => {
+    const word = read(slot, isKeyed)
+    return { before: word, after: word }
+  }
   const variables = variablesOf(layout, keys, { ...style, isWhole: false }, both)
   const found: NamedSlot[] = []
   const isSet = new Set(stored)
   const add = (slot: bigint, variable: Variable): void => {
-    const { name, type, head } = variable
+    const { name, type, head, isKeyed = false } = variable
     const isElement = name.includes('[')
     if (found.length === MOST_NAMED || (head !== undefined && head !== slot)) return
-    if (isElement && !isSet.has(slot) && read(slot) === 0n) return
-    const word = read(slot)
+    const word = read(slot, isKeyed)
+    if (isElement && !isSet.has(slot) && word === 0n) return
     const value = part(word, variable)
     if (isElement && head === undefined && value === 0n) return
     const shown =
-      head === undefined ? text(variable, value, style) : longText(variable, read, style)
+      head === undefined
+        ? text(variable, value, style)
+        : longText(variable, (at) => read(at, isKeyed), style)
     found.push({ slot, name, type, text: shown ?? '', word })
   }
   for (const [slot, list] of variables) for (const each of list) add(slot, each)
@@ -161,9 +169,10 @@ function variablesOf(
   if (!isObject(layout) || !Array.isArray(layout.storage) || !isObject(layout.types)) return found
   const types = layout.types
   let places = 0
-  const put = (slot: bigint, variable: Variable): void => {
+  const put = (slot: bigint, depth: number, rest: Variable): void => {
     places += 1
     if (places > MOST_PLACES) return
+    const variable = { ...rest, isKeyed: depth > 0 }
     const list = found.get(slot)
     if (list === undefined) found.set(slot, [variable])
     else list.push(variable)
@@ -183,13 +192,13 @@ function variablesOf(
         }
         return
       case 'dynamic_array': {
-        put(slot, { name: `${name}.length`, type: 'uint', offset: 0, size: 32 })
+        put(slot, depth, { name: `${name}.length`, type: 'uint', offset: 0, size: 32 })
         elements(type, name, startOf(slot), MOST_ELEMENTS, depth)
         return
       }
       case 'bytes':
-        for (const each of slotsOfText(slot, read)) {
-          put(each, { name, type: String(type.label), offset: 0, size: 32, head: slot })
+        for (const each of slotsOfText(slot, (at) => read(at, depth > 0))) {
+          put(each, depth, { name, type: String(type.label), offset: 0, size: 32, head: slot })
         }
         return
     }
@@ -201,7 +210,7 @@ function variablesOf(
     } else if (type.base !== undefined) {
       const length = Number(/\[(\d+)\]$/.exec(String(type.label))?.[1] ?? 0)
       elements(type, name, slot, Math.min(length, MOST_ELEMENTS), depth)
-    } else put(slot, { name, type: abiType(type), offset, size })
+    } else put(slot, depth, { name, type: abiType(type), offset, size })
   }
   const elements = (
     type: JsonObject,
@@ -260,7 +269,10 @@ function text({ name, type, size }: Variable, value: bigint, style: ValueStyle):
 }
 
 /** The slot of a string, and those of its long content. */
-function slotsOfText(head: bigint, read: ReadSlot): readonly bigint[] {
+function slotsOfText(
+  head: bigint,
+  read: (slot: bigint) => ReturnType<ReadSlot>,
+): readonly bigint[] {
   const { before, after } = read(head) ?? { before: 0n, after: 0n }
   const length = Math.max(...[before, after].map((value) => (isLong(value) ? lengthOf(value) : 0)))
   return [head, ...contentSlots(head, length)]
