@@ -171,13 +171,11 @@ function withoutKeys(text: string): string {
 
 /** Undefined for what JSON cannot express. Callers in the process may pass bigints and cycles. */
 function jsonOf(value: unknown): string | undefined {
-  try {
-    return JSON.stringify(value, (_, inner: unknown) =>
+  return attempt(() =>
+    JSON.stringify(value, (_, inner: unknown) =>
       typeof inner === 'bigint' ? inner.toString() : inner,
-    )
-  } catch {
-    return undefined
-  }
+    ),
+  )
 }
 
 function lineOf(value: unknown): string {

@@ -1,5 +1,6 @@
 // Lets long work yield to other work on this thread, and hints to V8 to collect its garbage.
 import { setImmediate as turn } from 'node:timers/promises'
+import { attempt } from './errors.ts'
 import type { MaybePromise } from './promises.ts'
 
 /** Await it between two pieces of work: it returns a promise if it is time to yield. */
@@ -90,9 +91,5 @@ const PRESSURE = 128 * 1024 * 1024
  * @returns the memory, as a compiler drops an unused allocation
  */
 export function hintAtPressure(): ArrayBuffer | undefined {
-  try {
-    return new ArrayBuffer(PRESSURE)
-  } catch {
-    return undefined
-  }
+  return attempt(() => new ArrayBuffer(PRESSURE))
 }

@@ -227,11 +227,8 @@ export function isPush(opcode: number): boolean {
   return opcode >= OP.PUSH1 && opcode <= OP.PUSH32
 }
 
-export const FRAME_KINDS: ReadonlyMap<number, FrameStart['kind']> = new Map([
-  [OP.CREATE, 'CREATE'],
-  [OP.CALL, 'CALL'],
-  [OP.CALLCODE, 'CALLCODE'],
-  [OP.DELEGATECALL, 'DELEGATECALL'],
-  [OP.CREATE2, 'CREATE2'],
-  [OP.STATICCALL, 'STATICCALL'],
-] as const)
+const KINDS = ['CREATE', 'CALL', 'CALLCODE', 'DELEGATECALL', 'CREATE2', 'STATICCALL'] as const
+
+export const FRAME_KINDS: ReadonlyMap<number, FrameStart['kind']> = new Map(
+  KINDS.map((kind) => [OP[kind], kind]),
+)

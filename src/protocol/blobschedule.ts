@@ -1,8 +1,9 @@
 // Blob parameters of a genesis file: config.blobSchedule (EIP-7840) and its later changes (EIP-7892).
+import { MAX_UINT64 } from '../core/bigints.ts'
 import { DevchainError, printValue } from '../core/errors.ts'
 import { isObject } from '../core/objects.ts'
 import { type BlobRules, blobRulesOf } from './fees.ts'
-import { HARDFORKS, type Hardfork, isAtLeast, readStart } from './forks.ts'
+import { HARDFORKS, type Hardfork, isAtLeast, readStart, wholeNumber } from './forks.ts'
 
 export type BlobSchedule = readonly { readonly time: bigint; readonly rules: BlobRules }[]
 
@@ -57,11 +58,8 @@ function recordOf(path: string, value: unknown): Readonly<Record<string, unknown
 }
 
 function readCount(path: string, value: unknown, least: bigint): bigint {
-  const isText = typeof value === 'string' && /^(0x[0-9a-fA-F]{1,16}|[0-9]{1,19})$/.test(value)
-  if (isText || (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0)) {
-    const count = BigInt(value as string | number)
-    if (count >= least) return count
-  }
+  const count = wholeNumber(value)
+  if (count !== undefined && count >= least && count <= MAX_UINT64) return count
   const expected = `a whole number, at least ${least}`
   throw new DevchainError(
     'INVALID_PARAMS',

@@ -124,14 +124,19 @@ export function readStart(
 ): bigint | undefined {
   const value = config[key]
   if (value === undefined || value === null) return undefined
-  const isText = typeof value === 'string' && /^(0x[0-9a-fA-F]+|[0-9]+)$/.test(value)
-  if (isText || (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0)) {
-    return BigInt(value as string | number)
-  }
+  const number = wholeNumber(value)
+  if (number !== undefined) return number
   throw new DevchainError(
     'INVALID_PARAMS',
     `config.${key}: expected a block number or time, got ${printValue(value)}`,
   )
+}
+
+/** A number of a genesis file; undefined for anything else. */
+export function wholeNumber(value: unknown): bigint | undefined {
+  const isText = typeof value === 'string' && /^(0x[0-9a-fA-F]+|[0-9]+)$/.test(value)
+  const isNumber = typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+  return isText || isNumber ? BigInt(value) : undefined
 }
 
 /** Undefined: `config` sets the merge in another way, or there is none. */

@@ -1,6 +1,7 @@
 // The signature curve, by libsecp256k1 in WebAssembly. Tests compare it with noble-curves.
 import { createRequire } from 'node:module'
 import type * as Tiny from 'tiny-secp256k1'
+import { attempt } from '../errors.ts'
 import { bigintFromBytes, paddedBytes } from '../hex.ts'
 import { lazy } from '../lrucache.ts'
 
@@ -27,12 +28,8 @@ export function recover(
   digest: Uint8Array,
   { bytes, yParity }: CurveSignature,
 ): Uint8Array | undefined {
-  try {
-    return tiny().recover(digest, bytes, yParity, false) ?? undefined
-  } catch {
-    // it throws if r or s is 0 or beyond the order, and if no point has this x
-    return undefined
-  }
+  // it throws if r or s is 0 or beyond the order, and if no point has this x
+  return attempt(() => tiny().recover(digest, bytes, yParity, false)) ?? undefined
 }
 
 export function publicKey(key: Uint8Array): Uint8Array | undefined {

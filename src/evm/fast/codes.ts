@@ -27,10 +27,6 @@ export class Codes {
     this.#onClear = onClear
   }
 
-  get count(): number {
-    return this.#byHash.size
-  }
-
   /** Call between jobs: running code must not be cleared. */
   makeRoom(): void {
     if (!this.#isFull) return

@@ -1,6 +1,7 @@
 // The four precompiles of frontier: ecrecover, sha256, ripemd160, identity.
 import { getHashes, hash } from 'node:crypto'
 import { recoverAddress } from '../../core/crypto/crypto.ts'
+import { attempt } from '../../core/errors.ts'
 import {
   bigintFromBytes,
   bytesFromHex,
@@ -23,16 +24,10 @@ export const ecrecover: PrecompileCode = {
     const wordAt = (at: number): bigint => bigintFromBytes(paddedSlice(input, at, 32))
     const v = wordAt(32)
     if (v !== 27n && v !== 28n) return EMPTY_BYTES
-    return recovered(paddedSlice(input, 0, 32), wordAt(64), wordAt(96), v === 28n ? 1 : 0)
+    const signature = { r: wordAt(64), s: wordAt(96), yParity: v === 28n ? 1 : 0 } as const
+    const signer = attempt(() => recoverAddress(paddedSlice(input, 0, 32), signature))
+    return signer === undefined ? EMPTY_BYTES : leftPadded(bytesFromHex(signer))
   },
-}
-
-function recovered(digest: Uint8Array, r: bigint, s: bigint, yParity: 0 | 1): Uint8Array {
-  try {
-    return leftPadded(bytesFromHex(recoverAddress(digest, { r, s, yParity })))
-  } catch {
-    return EMPTY_BYTES
-  }
 }
 
 /**

@@ -3,7 +3,7 @@
 import type { Hardfork } from '../../../../protocol/forks.ts'
 import { OP } from '../../../opcodes.ts'
 import * as layout from '../../layout.ts'
-import type { Limb } from '../wasm/emitter.ts'
+import type { Emitter, Limb } from '../wasm/emitter.ts'
 import { I64_ADD, I64_EXTEND_I32_U } from '../wasm/instructions.ts'
 import * as locals from '../wasm/locals.ts'
 import { type Compile, called, callHelper, type Row } from './operation.ts'
@@ -28,18 +28,16 @@ function wordOf(offset: number, limbs: number, pointer?: number): Compile {
   }
 }
 
-function frameNumber(offset: number): Compile {
+function numberBy(load: (emitter: Emitter) => void): Compile {
   return ({ emitter, stack }) => {
-    emitter.frame32(offset)
+    load(emitter)
     emitter.op(I64_EXTEND_I32_U)
     stack.pushLimb(emitter.keep())
   }
 }
 
-const compileReturnSize: Compile = ({ emitter, stack }) => {
-  emitter.global32(layout.RETURN_LENGTH)
-  emitter.op(I64_EXTEND_I32_U)
-  stack.pushLimb(emitter.keep())
+function frameNumber(offset: number): Compile {
+  return numberBy((emitter) => emitter.frame32(offset))
 }
 
 /** GAS is what the whole trace leaves, plus the prepaid rest. */
@@ -67,7 +65,7 @@ export const CHAIN_OPERATIONS: readonly Row[] = [
   [OP.CALLDATASIZE, frameNumber(layout.FRAME_INPUT_LENGTH)],
   [OP.CODESIZE, frameNumber(layout.FRAME_CODE_LENGTH)],
   [OP.GASPRICE, environment(layout.ENV_GAS_PRICE)],
-  [OP.RETURNDATASIZE, compileReturnSize],
+  [OP.RETURNDATASIZE, numberBy((emitter) => emitter.global32(layout.RETURN_LENGTH))],
   [OP.BLOCKHASH, called('blockHash')],
   [OP.COINBASE, environment(layout.ENV_COINBASE, ADDRESS_LIMBS)],
   [OP.TIMESTAMP, environment(layout.ENV_TIMESTAMP)],

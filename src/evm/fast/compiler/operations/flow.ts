@@ -1,5 +1,7 @@
 // Compiles PUSH, POP, DUP, SWAP and jumps. A trace follows its recording: known jumps need no code, others compare the target.
+import { bigintFromBytes } from '../../../../core/hex.ts'
 import { farWords, OP } from '../../../opcodes.ts'
+import { paddedSlice } from '../../../precompiles/precompile.ts'
 import type { Word } from '../trace/stack.ts'
 import type { TraceBuilder, TraceStep } from '../trace/trace.ts'
 import type { Limb } from '../wasm/emitter.ts'
@@ -7,20 +9,8 @@ import { isKnown, knownWord, orAll, xor } from '../wasm/limbs.ts'
 import type { Compile, Row } from './operation.ts'
 
 const compilePush: Compile = ({ code, stack }, { pc, opcode }) => {
-  const size = opcode - OP.PUSH0
-  const bytes = code.bytes.subarray(pc + 1, pc + 1 + size)
-  let digits = ''
-  for (let i = 0; i < size; i++) digits += (bytes[i] ?? 0).toString(16).padStart(2, '0')
-  stack.pushValue(BigInt(`0x${digits}`))
+  stack.pushValue(bigintFromBytes(paddedSlice(code.bytes, pc + 1, opcode - OP.PUSH0)))
 }
-
-const compilePushZero: Compile = ({ stack }) => stack.pushValue(0n)
-
-const compilePlace: Compile = ({ stack }, { pc }) => stack.pushValue(BigInt(pc))
-
-const compileDrop: Compile = ({ stack }) => stack.drop()
-
-const compileNothing: Compile = () => undefined
 
 /** 0 if the word equals `pc`. */
 function differenceTo(trace: TraceBuilder, word: Word, pc: number): Limb {
@@ -89,13 +79,12 @@ const compileFar: Compile = (trace, { pc, opcode }) => {
 }
 
 export const FLOW_OPERATIONS: readonly Row[] = [
-  [OP.POP, compileDrop],
+  [OP.POP, ({ stack }) => stack.drop()],
   [OP.JUMP, compileJump],
   [OP.JUMPI, compileBranch],
-  [OP.PC, compilePlace],
-  [OP.JUMPDEST, compileNothing],
-  [OP.PUSH0, compilePushZero],
-  ...Array.from({ length: 32 }, (_, i): Row => [OP.PUSH1 + i, compilePush]),
+  [OP.PC, ({ stack }, { pc }) => stack.pushValue(BigInt(pc))],
+  [OP.JUMPDEST, () => undefined],
+  ...Array.from({ length: 33 }, (_, i): Row => [OP.PUSH0 + i, compilePush]),
   ...Array.from(
     { length: 16 },
     (_, i): Row => [OP.DUP1 + i, ({ stack }) => stack.duplicate(i + 1)],

@@ -6,18 +6,10 @@ export function isKnown(limb: Limb | undefined): limb is bigint {
   return typeof limb === 'bigint'
 }
 
-function emit(emitter: Emitter, opcode: number, x: Limb, y: Limb): number {
+function emit(emitter: Emitter, x: Limb, y: Limb, ...opcodes: readonly number[]): number {
   emitter.limb(x)
   emitter.limb(y)
-  emitter.op(opcode)
-  return emitter.keep()
-}
-
-function emitTest(emitter: Emitter, opcode: number, x: Limb, y: Limb): number {
-  emitter.limb(x)
-  emitter.limb(y)
-  emitter.op(opcode)
-  emitter.op(wasm.I64_EXTEND_I32_U)
+  for (const opcode of opcodes) emitter.op(opcode)
   return emitter.keep()
 }
 
@@ -25,47 +17,47 @@ export function and(emitter: Emitter, x: Limb, y: Limb): Limb {
   if (x === 0n || y === 0n) return 0n
   if (x === MAX_LIMB || x === y) return y
   if (y === MAX_LIMB) return x
-  return isKnown(x) && isKnown(y) ? x & y : emit(emitter, wasm.I64_AND, x, y)
+  return isKnown(x) && isKnown(y) ? x & y : emit(emitter, x, y, wasm.I64_AND)
 }
 
 export function or(emitter: Emitter, x: Limb, y: Limb): Limb {
   if (x === 0n || x === y) return y
   if (y === 0n) return x
   if (x === MAX_LIMB || y === MAX_LIMB) return MAX_LIMB
-  return isKnown(x) && isKnown(y) ? x | y : emit(emitter, wasm.I64_OR, x, y)
+  return isKnown(x) && isKnown(y) ? x | y : emit(emitter, x, y, wasm.I64_OR)
 }
 
 export function xor(emitter: Emitter, x: Limb, y: Limb): Limb {
   if (x === y) return 0n
   if (x === 0n) return y
   if (y === 0n) return x
-  return isKnown(x) && isKnown(y) ? x ^ y : emit(emitter, wasm.I64_XOR, x, y)
+  return isKnown(x) && isKnown(y) ? x ^ y : emit(emitter, x, y, wasm.I64_XOR)
 }
 
 /** By 0 to 63 bits. */
 export function shiftLeftBy(emitter: Emitter, x: Limb, bits: number): Limb {
   if (bits === 0 || x === 0n) return x
   if (isKnown(x)) return (x << BigInt(bits)) & MAX_LIMB
-  return emit(emitter, wasm.I64_SHL, x, BigInt(bits))
+  return emit(emitter, x, BigInt(bits), wasm.I64_SHL)
 }
 
 export function shiftRightBy(emitter: Emitter, x: Limb, bits: number): Limb {
   if (bits === 0 || x === 0n) return x
   if (isKnown(x)) return x >> BigInt(bits)
-  return emit(emitter, wasm.I64_SHR_U, x, BigInt(bits))
+  return emit(emitter, x, BigInt(bits), wasm.I64_SHR_U)
 }
 
 export function shiftRightSignedBy(emitter: Emitter, x: Limb, bits: number): Limb {
   if (bits === 0 || x === 0n) return x
   if (isKnown(x)) return BigInt.asUintN(64, BigInt.asIntN(64, x) >> BigInt(bits))
-  return emit(emitter, wasm.I64_SHR_S, x, BigInt(bits))
+  return emit(emitter, x, BigInt(bits), wasm.I64_SHR_S)
 }
 
 /** 1 or 0, as all tests. */
 export function isBelow(emitter: Emitter, x: Limb, y: Limb): Limb {
   if (y === 0n || x === y || x === MAX_LIMB) return 0n
   if (isKnown(x) && isKnown(y)) return x < y ? 1n : 0n
-  return emitTest(emitter, wasm.I64_LT_U, x, y)
+  return emit(emitter, x, y, wasm.I64_LT_U, wasm.I64_EXTEND_I32_U)
 }
 
 export function isSame(emitter: Emitter, x: Limb, y: Limb): Limb {
@@ -73,7 +65,7 @@ export function isSame(emitter: Emitter, x: Limb, y: Limb): Limb {
   if (x === 0n) return isZero(emitter, y)
   if (y === 0n) return isZero(emitter, x)
   if (isKnown(x) && isKnown(y)) return 0n
-  return emitTest(emitter, wasm.I64_EQ, x, y)
+  return emit(emitter, x, y, wasm.I64_EQ, wasm.I64_EXTEND_I32_U)
 }
 
 export function isZero(emitter: Emitter, x: Limb): Limb {
@@ -87,20 +79,20 @@ export function isZero(emitter: Emitter, x: Limb): Limb {
 export function plus(emitter: Emitter, x: Limb, y: Limb): Limb {
   if (x === 0n) return y
   if (y === 0n) return x
-  return isKnown(x) && isKnown(y) ? (x + y) & MAX_LIMB : emit(emitter, wasm.I64_ADD, x, y)
+  return isKnown(x) && isKnown(y) ? (x + y) & MAX_LIMB : emit(emitter, x, y, wasm.I64_ADD)
 }
 
 export function minus(emitter: Emitter, x: Limb, y: Limb): Limb {
   if (y === 0n) return x
   if (x === y) return 0n
-  return isKnown(x) && isKnown(y) ? (x - y) & MAX_LIMB : emit(emitter, wasm.I64_SUB, x, y)
+  return isKnown(x) && isKnown(y) ? (x - y) & MAX_LIMB : emit(emitter, x, y, wasm.I64_SUB)
 }
 
 export function times(emitter: Emitter, x: Limb, y: Limb): Limb {
   if (x === 0n || y === 0n) return 0n
   if (x === 1n) return y
   if (y === 1n) return x
-  return isKnown(x) && isKnown(y) ? (x * y) & MAX_LIMB : emit(emitter, wasm.I64_MUL, x, y)
+  return isKnown(x) && isKnown(y) ? (x * y) & MAX_LIMB : emit(emitter, x, y, wasm.I64_MUL)
 }
 
 /** The upper half of a product, which WebAssembly lacks. */
