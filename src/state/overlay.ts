@@ -46,8 +46,7 @@ export class Overlay {
   account(address: Address): Account | undefined {
     const changed = this.#accounts.get(address)
     if (changed !== undefined || this.#accounts.has(address)) return changed
-    const base = this.#base
-    return base instanceof Overlay ? base.account(address) : accountAt(base, address)
+    return this.originalAccount(address)
   }
 
   /** As it was before the run. */

@@ -53,11 +53,11 @@ export function verifyEvaluation({ z, y, commitment, proof }: Evaluation): boole
 
 /** Reads a compressed point of G1; false if there is none, or it is not in the group. */
 export function readG1(curve: Curve, at: number, bytes: Uint8Array): boolean {
-  const isRead = ofPoints(curve, () => {
+  const read = (): true => {
     curve.readCompressed(G1, at, bytes)
     return true
-  })
-  return isRead === true
+  }
+  return ofPoints(curve, read) === true
 }
 
 /** True if e(first, G2)·e(second, other) is one. */

@@ -9,8 +9,23 @@ import { OP } from '../opcodes.ts'
 
 const WORD = 32
 
-type GasHandler = NonNullable<EVM['_opcodeMap'][number]>['gasHandler']
-type RunState = Parameters<GasHandler>[0]
+type LibraryOperation = NonNullable<EVM['_opcodeMap'][number]>
+type RunState = Parameters<LibraryOperation['gasHandler']>[0]
+type LibraryCommon = Parameters<LibraryOperation['gasHandler']>[2]
+
+/** Changes what operations do, as far as the fork has them. */
+function patch(
+  evm: EVM,
+  opcodes: Iterable<number>,
+  change: (operation: LibraryOperation) => Partial<LibraryOperation>,
+): void {
+  // biome-ignore lint/complexity/useLiteralKeys: it is protected, and the library has no other door for this
+  const operations = evm['_opcodeMap']
+  for (const opcode of opcodes) {
+    const operation = operations[opcode]
+    if (operation !== undefined) operations[opcode] = { ...operation, ...change(operation) }
+  }
+}
 
 interface MemoryBound {
   limit: number
@@ -24,13 +39,9 @@ export function boundMemory(evm: EVM): MemoryBound {
     words.length = depth
     words.push(0)
   })
-  // biome-ignore lint/complexity/useLiteralKeys: it is protected, and the library has no other door for this
-  const operations = evm['_opcodeMap']
-  for (const [opcode, entry] of operations.entries()) {
-    if (entry === undefined || !entry.opcodeInfo.dynamicGas) continue
-    const { gasHandler } = entry
-    operations[opcode] = {
-      ...entry,
+  patch(evm, new Uint8Array(256).keys(), ({ gasHandler, opcodeInfo }) => {
+    if (!opcodeInfo.dynamicGas) return {}
+    return {
       gasHandler: async (runState, baseGas, common) => {
         const before = runState.memoryWordCount
         const gas = await gasHandler(runState, baseGas, common)
@@ -43,7 +54,7 @@ export function boundMemory(evm: EVM): MemoryBound {
         return gas
       },
     }
-  }
+  })
   return bound
 }
 
@@ -86,42 +97,30 @@ export function keepRevertData(evm: EVM): void {
  * cost no state gas, which the library charges first, and may lack. CALL passes on what its state gas leaves, in the library more.
  */
 export function chargeAtAccess(evm: EVM): void {
-  // biome-ignore lint/complexity/useLiteralKeys: it is protected, and the library has no other door for this
-  const operations = evm['_opcodeMap']
-  for (const opcode of [OP.CREATE, OP.CREATE2]) {
-    const entry = operations[opcode]
-    if (entry === undefined) continue
-    const { gasHandler } = entry
-    operations[opcode] = {
-      ...entry,
-      gasHandler: async (runState, baseGas, common) => {
-        // before anything is read, in the library after it
-        if (runState.interpreter.isStatic()) {
-          throw new EVMError(EVMError.errorMessages.STATIC_STATE_CHANGE)
-        }
-        const isTooLong = hasLongCode(runState, common)
-        if (!isTooLong && (await canCreate(runState))) return gasHandler(runState, baseGas, common)
-        const { stateManager } = runState
-        // an account that exists costs none
-        const living = { getAccount: async () => new Account(1n) }
-        runState.stateManager = Object.assign(Object.create(stateManager), living)
-        // missing gas takes precedence over the size
-        const sizes: { allowUnlimitedInitCodeSize: boolean } = evm
-        sizes.allowUnlimitedInitCodeSize = true
-        try {
-          return await gasHandler(runState, baseGas, common)
-        } finally {
-          runState.stateManager = stateManager
-          sizes.allowUnlimitedInitCodeSize = false
-        }
-      },
-    }
-  }
-  const entry = operations[OP.CALL]
-  if (entry === undefined) return
-  const { gasHandler } = entry
-  operations[OP.CALL] = {
-    ...entry,
+  patch(evm, [OP.CREATE, OP.CREATE2], ({ gasHandler }) => ({
+    gasHandler: async (runState, baseGas, common) => {
+      // before anything is read, in the library after it
+      if (runState.interpreter.isStatic()) {
+        throw new EVMError(EVMError.errorMessages.STATIC_STATE_CHANGE)
+      }
+      const isTooLong = hasLongCode(runState, common)
+      if (!isTooLong && (await canCreate(runState))) return gasHandler(runState, baseGas, common)
+      const { stateManager } = runState
+      // an account that exists costs none
+      const living = { getAccount: async () => new Account(1n) }
+      runState.stateManager = Object.assign(Object.create(stateManager), living)
+      // missing gas takes precedence over the size
+      const sizes: { allowUnlimitedInitCodeSize: boolean } = evm
+      sizes.allowUnlimitedInitCodeSize = true
+      try {
+        return await gasHandler(runState, baseGas, common)
+      } finally {
+        runState.stateManager = stateManager
+        sizes.allowUnlimitedInitCodeSize = false
+      }
+    },
+  }))
+  patch(evm, [OP.CALL], ({ gasHandler }) => ({
     gasHandler: async (runState, baseGas, common) => {
       const gas = await gasHandler(runState, baseGas, common)
       if ((runState.lastCallNewAccountStateGas ?? 0n) === 0n) return gas
@@ -130,10 +129,10 @@ export function chargeAtAccess(evm: EVM): void {
       runState.messageGasLimit = smaller(asked, left - left / 64n)
       return gas
     },
-  }
+  }))
 }
 
-function hasLongCode({ stack }: RunState, common: Parameters<GasHandler>[2]): boolean {
+function hasLongCode({ stack }: RunState, common: LibraryCommon): boolean {
   const [, , length = 0n] = stack.peek(3)
   return length > common.param('maxInitCodeSize')
 }
@@ -166,21 +165,13 @@ export function yieldAtJumps(evm: EVM): Yielding {
   const yielding: Yielding = { pause: undefined }
   const yieldIfDue = yielder(TURN_MS, async () => yielding.pause?.())
   let count = 0
-  // biome-ignore lint/complexity/useLiteralKeys: it is protected, and the library has no other door for this
-  const operations = evm['_opcodeMap']
-  for (const opcode of PLACES) {
-    const entry = operations[opcode]
-    if (entry === undefined) continue
-    const { opHandler } = entry
-    operations[opcode] = {
-      ...entry,
-      opcodeInfo: { ...entry.opcodeInfo, isAsync: true },
-      opHandler: async (runState, common) => {
-        count += 1
-        if (count % LOOK_EVERY === 0) await yieldIfDue()
-        return opHandler(runState, common)
-      },
-    }
-  }
+  patch(evm, PLACES, ({ opHandler, opcodeInfo }) => ({
+    opcodeInfo: { ...opcodeInfo, isAsync: true },
+    opHandler: async (runState, common) => {
+      count += 1
+      if (count % LOOK_EVERY === 0) await yieldIfDue()
+      return opHandler(runState, common)
+    },
+  }))
   return yielding
 }
