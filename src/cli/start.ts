@@ -248,8 +248,15 @@ function stopSignal(exitWithParent: boolean): Promise<void> {
   })
 }
 
+/** As `refusalOf` for a command that runs another beside the chain. @throws the error if it is a bug */
+export function failedStart(error: unknown, settings: AllSettings): StartFailure {
+  const refusal = refusalOf(error, settings)
+  if (refusal === undefined) throw error
+  return refusal.exitCode === EXIT.usage ? refusal : { ...refusal, exitCode: EXIT.noStart }
+}
+
 /** The message for an error that the user can fix; undefined for a bug. */
-export function refusalOf(
+function refusalOf(
   error: unknown,
   { host, port, readyFile, logFile, coverage }: AllSettings,
 ): StartFailure | undefined {

@@ -8,7 +8,7 @@ import type { CommandLine } from '../parse/commandline.ts'
 import { EXIT, SHELLS, type Shell, SUBCOMMANDS, type Subcommand } from '../parse/subcommands.ts'
 
 /** What may follow a flag: listed words, files, names of snapshots from a running chain, or anything. */
-type Values = readonly string[] | 'file' | 'snapshots' | 'any'
+type Values = readonly string[] | 'files' | 'snapshots' | 'any'
 
 interface Flag {
   readonly flag: string
@@ -17,12 +17,10 @@ interface Flag {
   readonly values: Values | undefined
 }
 
-interface Command extends Pick<Subcommand, 'name' | 'sentence'> {
+interface Command extends Pick<Subcommand, 'name' | 'sentence' | 'startsChain'> {
   readonly flags: readonly Flag[]
   /** Undefined if its arguments are unknown. */
   readonly argument: Values | undefined
-  /** True: another program's command line follows `--`. */
-  readonly startsChain: boolean
 }
 
 /** @returns the exit code */
@@ -41,13 +39,10 @@ export async function completionsCommand({ words }: Pick<CommandLine, 'words'>):
 
 /** @param methods that `devchain rpc` may call */
 export function completionsFor(shell: Shell, methods: readonly string[]): string {
-  const commands = SUBCOMMANDS.map((each) => ({
-    name: each.name,
-    sentence: each.sentence,
-    flags: flagsOf(each),
-    argument: argumentOf(each, methods),
-    startsChain: each.startsChain === true,
-  }))
+  const commands = SUBCOMMANDS.map((each) => {
+    const argument = argumentOf(each, methods)
+    return { ...each, flags: flagsOf(each), argument }
+  })
   return { bash, zsh, fish }[shell](commands)
 }
 
@@ -63,20 +58,17 @@ function chainFlags(): readonly Flag[] {
 }
 
 function flagsOf({ flags, startsChain }: Subcommand): readonly Flag[] {
-  const own = flags.map(({ name: flag, sentence, placeholder }) => ({
-    flag,
-    sentence,
-    values: valuesOf(placeholder),
-  }))
-  const names = new Set<string>(own.map(({ flag }) => flag))
+  const own = flags.map(({ name: flag, sentence, placeholder }) => {
+    return { flag, sentence, values: valuesOf(placeholder) }
+  })
   const others = startsChain === true ? chainFlags() : [HELP]
-  return [...own, ...others.filter(({ flag }) => !names.has(flag))]
+  return [...own, ...others.filter(({ flag }) => own.every((each) => each.flag !== flag))]
 }
 
 /** From the placeholder: `pretty|json` are two words, FILE a file, SNAPSHOT a name from a running chain. */
 function valuesOf(placeholder: string | undefined): Values | undefined {
   if (placeholder === undefined) return undefined
-  if (placeholder === 'FILE') return 'file'
+  if (placeholder === 'FILE') return 'files'
   if (placeholder === 'SNAPSHOT') return 'snapshots'
   const words = placeholder.split('|').filter((word) => /^[a-z]+\d*$/.test(word))
   return words.length === 0 ? 'any' : words
@@ -86,16 +78,9 @@ function argumentOf(
   { arguments: [first] }: Subcommand,
   methods: readonly string[],
 ): Values | undefined {
-  switch (first?.values) {
-    case 'methods':
-      return methods
-    case 'files':
-      return 'file'
-    case 'commands':
-      return undefined
-    default:
-      return first?.values
-  }
+  const values = first?.values
+  if (values === 'methods') return methods
+  return values === 'commands' ? undefined : values
 }
 
 /** Bash: completes the program after `--` as if it stood alone. */
@@ -186,7 +171,7 @@ complete -o bashdefault -o default -F _devchain devchain
 
 function bashReply(values: Values): string {
   if (values === 'snapshots') return '_devchain_snapshots'
-  if (values === 'file') return 'COMPREPLY=($(compgen -f -- "$word"))'
+  if (values === 'files') return 'COMPREPLY=($(compgen -f -- "$word"))'
   if (values === 'any') return 'COMPREPLY=()'
   return `COMPREPLY=($(compgen -W '${values.join(' ')}' -- "$word"))`
 }
@@ -233,7 +218,7 @@ if [[ $funcstack[1] == _devchain ]]; then _devchain "$@"; else compdef _devchain
 }
 
 function zshAction(values: Values): string {
-  if (values === 'file') return '_files'
+  if (values === 'files') return '_files'
   if (values === 'snapshots') return '_devchain_snapshots'
   return values === 'any' ? ' ' : `(${values.join(' ')})`
 }
@@ -271,12 +256,12 @@ function fish(commands: readonly Command[]): string {
 }
 
 function fishFlagValue(values: Values): string {
-  if (values === 'file') return '-r -F'
+  if (values === 'files') return '-r -F'
   return values === 'any' ? '-x' : `-x ${fishAction(values)}`
 }
 
 function fishAction(values: Exclude<Values, 'any'>): string {
-  if (values === 'file') return '-F'
+  if (values === 'files') return '-F'
   return `-a '${values === 'snapshots' ? '(__devchain_snapshots)' : values.join(' ')}'`
 }
 

@@ -19,10 +19,10 @@ import { type EndReports, endReports } from '../reports.ts'
 import {
   bringUp,
   checkLogged,
+  failedStart,
   type Greeter,
   logFile,
   observerWith,
-  refusalOf,
   rendererOf,
   writerTo,
 } from '../start.ts'
@@ -89,10 +89,9 @@ async function runBeside(
     output = openOutput(log, settings)
     ;({ devchain, url } = await bringUp(settings, output))
   } catch (error) {
-    const refusal = refusalOf(error, settings)
-    if (refusal === undefined) throw error
-    await complain(`devchain: exec: ${refusal.message}\n`)
-    return refusal.exitCode === EXIT.usage ? EXIT.usage : EXIT.noStart
+    const { message, exitCode } = failedStart(error, settings)
+    await complain(`devchain: exec: ${message}\n`)
+    return exitCode
   }
   try {
     const { exitCode, refusal, isInterrupted } = await run(command, environmentFor(url, hasChains))
@@ -117,9 +116,7 @@ async function reportsOf(devchain: Devchain, settings: AllSettings): Promise<End
   try {
     return await endReports(devchain, settings)
   } catch (error) {
-    const refusal = refusalOf(error, settings)
-    if (refusal === undefined) throw error
-    return { text: '', refusal: refusal.message }
+    return { text: '', refusal: failedStart(error, settings).message }
   }
 }
 

@@ -12,7 +12,7 @@ import {
 import { complain, print } from '../output.ts'
 import type { CommandLine, GivenOptions } from '../parse/commandline.ts'
 import { EXIT } from '../parse/subcommands.ts'
-import { bringUp, refusalOf } from '../start.ts'
+import { bringUp, failedStart } from '../start.ts'
 import { type CommandEnd, environmentFor, run } from './exec.ts'
 import { diffOf, diffText, type ForkRun, isWorse } from './gasdifftable.ts'
 import { parseThreshold } from './gastable.ts'
@@ -110,9 +110,8 @@ async function opened(
   try {
     return await bringUp(settings, { observer: { onNotice }, greet: () => undefined })
   } catch (error) {
-    const refusal = refusalOf(error, settings)
-    if (refusal === undefined) throw error
-    throw new Stop(refusal.message, refusal.exitCode === EXIT.usage ? EXIT.usage : EXIT.noStart)
+    const { message, exitCode } = failedStart(error, settings)
+    throw new Stop(message, exitCode)
   }
 }
 

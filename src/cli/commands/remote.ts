@@ -12,8 +12,8 @@ import { complain, print, replaceFile, writing } from '../output.ts'
 import type { CommandLine } from '../parse/commandline.ts'
 import { parseMove, parseWait } from '../parse/parsetime.ts'
 import { EXIT, type SubcommandName } from '../parse/subcommands.ts'
-import { chainOrder, chainsTable } from './chains.ts'
 import { ask, askAll, type Call, ChainRefusal, chainUrl, exitOf, NoChain } from './client.ts'
+import { aligned } from './columns.ts'
 import { coverageTable } from './coveragetable.ts'
 import {
   differenceTable,
@@ -153,9 +153,15 @@ const HANDLERS: Partial<
     return { json: chains, text: chainsTable(chains) }
   },
   chain: async ({ call, words: [order = '', name = ''], flags: { options, ...flags } }) => {
-    const given = options === undefined ? undefined : (parsedWord(String(options)) as Json)
-    const { method, params, done } = chainOrder(order, name, { ...flags, options: given })
-    return { json: await call(method, params), text: done }
+    if (order === 'drop') {
+      return { json: await call('devchain_dropChain', [name]), text: `dropped chain /${name}` }
+    }
+    if (order !== 'new') throw usage(`expected new or drop, got ${printValue(order)}`)
+    const { from, block } = flags
+    const given = options === undefined ? undefined : parsedWord(String(options))
+    // JSON leaves undefined members out
+    const json = await call('devchain_newChain', [{ name, from, block, options: given }])
+    return { json, text: `made chain /${name}` }
   },
   peers: async ({ call }) => {
     const peers = listOf(await call('admin_peers')).map(peerOf)
@@ -344,6 +350,35 @@ async function namesAt(url: string): Promise<CommandResult> {
   const listed = listOf(await ask(url, allSnapshots, COMPLETION_MS)).map(snapshotOf)
   const names = listed.map(({ id, name }) => name ?? id)
   return { json: names, text: names.length === 0 ? undefined : names.join('\n') }
+}
+
+interface RemoteChain {
+  readonly path: string
+  /** Null, as the next two, while the chain is being opened. */
+  readonly chainId: number | null
+  readonly blockNumber: string | null
+  readonly blockHash: string | null
+  /** Seconds. */
+  readonly age: number
+  readonly requests: number
+  /** Bytes. */
+  readonly memory: number
+}
+
+/** One line for each chain. */
+function chainsTable(chains: Json): string {
+  const rows = (chains as unknown as readonly RemoteChain[]).map(
+    ({ path, chainId, blockNumber, blockHash, age, requests, memory }) => [
+      path,
+      chainId === null ? 'opening' : `chain ${chainId}`,
+      blockNumber === null ? '' : `block ${number(BigInt(blockNumber))}`,
+      blockHash ?? '',
+      `${number(BigInt(age))} s`,
+      plural(requests, 'request'),
+      `${number(Math.ceil(memory / 1000))} kB`,
+    ],
+  )
+  return aligned(rows, 4)
 }
 
 interface RemotePeer {

@@ -37,7 +37,7 @@ export function bytes(most: number, least = 0): FieldCodec<Uint8Array> {
       const value = fields.bytes(name)
       if (value.length <= most && value.length >= least) return value
       const expected = least === most ? `${most}` : `at most ${most}`
-      throw wrong(`${name} has ${value.length} bytes, expected ${expected}`)
+      throw malformed(`${name} has ${value.length} bytes, expected ${expected}`)
     },
   }
 }
@@ -58,7 +58,7 @@ export function list<T>(item: FieldCodec<T>, most: number): FieldCodec<readonly 
     read: (fields, name) => {
       const items = fields.list(name)
       if (items.length > most) {
-        throw wrong(`${name} has ${items.length} items, expected at most ${most}`)
+        throw malformed(`${name} has ${items.length} items, expected at most ${most}`)
       }
       const each = new ListFields(items, name, items.length, items.length)
       return items.map((_, i) => item.read(each, `${i}`))
@@ -66,6 +66,6 @@ export function list<T>(item: FieldCodec<T>, most: number): FieldCodec<readonly 
   }
 }
 
-function wrong(problem: string): DevchainError {
+export function malformed(problem: string): DevchainError {
   return new DevchainError('INVALID_PARAMS', `malformed message: ${problem}`)
 }

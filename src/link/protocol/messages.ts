@@ -1,9 +1,18 @@
 // Every message between peers: the RLP list of a number and its fields.
-import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { decodeRlp, encodedItems, encodeRlp, type RlpItem } from '../../core/rlp.ts'
 import { ListFields } from '../../protocol/fields.ts'
-import { bytes, count, type FieldCodec, flag, hash, integer, list, text } from './fields.ts'
+import {
+  bytes,
+  count,
+  type FieldCodec,
+  flag,
+  hash,
+  integer,
+  list,
+  malformed,
+  text,
+} from './fields.ts'
 
 /** Peers with another version are refused. */
 export const LINK_VERSION = 1
@@ -170,8 +179,4 @@ export function decodeMessage(encoded: Uint8Array): LinkMessage {
 
 function checkSize({ length }: Uint8Array, name: string, most: number): void {
   if (length > most) throw malformed(`${name} has ${length} bytes, expected at most ${most}`)
-}
-
-function malformed(problem: string): DevchainError {
-  return new DevchainError('INVALID_PARAMS', `malformed message: ${problem}`)
 }
