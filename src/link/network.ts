@@ -76,7 +76,7 @@ export class PeerNetwork implements Peers {
       bans: this.#bans,
       hello: () => helloOf(chain.state, identity),
       forkIds: () => forkIdsOf(chain.state),
-      adopt: (genesis, time, peer) => adoptGenesis(chain, { genesis, time, peer }),
+      adopt: (genesis, time, peer) => adoptGenesis(chain, genesis, time, peer),
       present: (peer) => this.#greet(peer),
       gone: (peer) => this.#gossip.forget(peer),
       message: (peer, message) => this.#handle(peer, message),
@@ -251,10 +251,7 @@ export class PeerNetwork implements Peers {
 }
 
 /** Adopts the time of another genesis, unless blocks were built on this one. */
-function adoptGenesis(
-  chain: Chain,
-  { genesis, time, peer }: { readonly genesis: Hash; readonly time: bigint; readonly peer: string },
-): Promise<boolean> {
+function adoptGenesis(chain: Chain, genesis: Hash, time: bigint, peer: string): Promise<boolean> {
   return chain.update(
     (state) => {
       const adopted = isOpen(state) ? withGenesisTime(state, time, genesis) : undefined

@@ -96,11 +96,7 @@ function resultOf(url: string, reply: unknown): Json {
   }
   const { result, error } = reply as { readonly result?: Json; readonly error?: unknown }
   if (error === undefined || error === null) return result ?? null
-  const { message, code, data } = error as {
-    readonly message?: unknown
-    readonly code?: unknown
-    readonly data?: Json
-  }
+  const { message, code, data } = error as Partial<ChainRefusal>
   throw new ChainRefusal(String(message), Number(code), data)
 }
 

@@ -12,7 +12,7 @@ import type { Pipe, RemoteEnd } from '../protocol/pipe.ts'
 import { pause } from '../protocol/timing.ts'
 import type { AddressList } from './addresses.ts'
 import { Dialer } from './dialer.ts'
-import { idOf, isMeant, Peer } from './peer.ts'
+import { idOf, isMeant, Peer, type PeerEndpoint } from './peer.ts'
 import type { Reputations } from './reputation.ts'
 
 export interface TableOptions extends NodeOptions {
@@ -38,10 +38,7 @@ const MAX_DIALERS = 100
 /** Milliseconds before the same refusal is logged again. */
 const LOG_AGAIN_MS = 60_000
 
-interface Way {
-  readonly url: string | undefined
-  readonly host: string
-}
+type Way = Pick<PeerEndpoint, 'url' | 'host'>
 
 const DUPLICATE = 'these two nodes are linked already'
 

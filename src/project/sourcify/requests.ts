@@ -1,5 +1,6 @@
 // Parses Sourcify requests into one form: standard JSON, metadata with sources, files.
 import { attempt, printValue } from '../../core/errors.ts'
+import type { SiteRequest } from '../../rpc/site.ts'
 import { entriesOf, isObject, type JsonObject, member, text } from '../reading/formats.ts'
 import { metadataIn, targetOf } from './compiled.ts'
 import type { Submission } from './submission.ts'
@@ -19,6 +20,8 @@ export function badRequest(message: string): SourcifyError {
   return new SourcifyError(400, 'invalid_parameter', message)
 }
 
+type Posted = Pick<SiteRequest, 'contentType' | 'body'>
+
 /** Verifies against the project's own compilations. */
 export const EMPTY_SUBMISSION: Submission = {
   sources: new Map(),
@@ -29,7 +32,7 @@ export const EMPTY_SUBMISSION: Submission = {
 }
 
 /** @throws {SourcifyError} unless it is a JSON object */
-export function readJson(contentType: string, body: Uint8Array): JsonObject {
+export function readJson({ contentType, body }: Posted): JsonObject {
   if (!/json/i.test(contentType)) {
     throw badRequest(`expected a body of application/json, got ${contentType || 'no type'}`)
   }
@@ -87,8 +90,9 @@ export function readFiles({ files, chosenContract = 0 }: JsonObject): Submission
 }
 
 /** The fields of a form or JSON object; `files` by name. @throws {SourcifyError} for anything else */
-export async function readFormOrJson(contentType: string, body: Uint8Array): Promise<JsonObject> {
-  if (!/^multipart\/form-data/i.test(contentType)) return readJson(contentType, body)
+export async function readFormOrJson(posted: Posted): Promise<JsonObject> {
+  const { contentType, body } = posted
+  if (!/^multipart\/form-data/i.test(contentType)) return readJson(posted)
   let form: FormData
   try {
     const headers = { 'content-type': contentType }

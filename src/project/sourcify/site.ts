@@ -34,13 +34,11 @@ const MOST_JOBS = 1_000
 
 const LONGEST_TARGET = 10_000
 
-interface Visit {
+interface Visit extends Pick<SiteRequest, 'contentType' | 'body'> {
   readonly rpc: RpcCaller
   /** Path parts matched by the route's pattern. */
   readonly parts: readonly string[]
   readonly query: URLSearchParams
-  readonly contentType: string
-  readonly body: Uint8Array
 }
 
 type Handler = (visit: Visit) => SiteReply | Promise<SiteReply>
@@ -110,9 +108,9 @@ export class SourcifySite {
       get(/^v2\/contract\/all-chains\/(\w+)$/, (visit) => this.#everywhere(visit)),
       get(/^v2\/contract\/(\w+)\/(\w+)$/, (visit) => this.#contract(visit)),
       get(/^v2\/verify\/([\w-]+)$/, (visit) => this.#job(visit)),
-      post(/^v2\/verify\/metadata\/(\w+)\/(\w+)$/, (visit) => readMetadata(jsonOf(visit))),
+      post(/^v2\/verify\/metadata\/(\w+)\/(\w+)$/, (visit) => readMetadata(readJson(visit))),
       post(/^v2\/verify\/similarity\/(\w+)\/(\w+)$/, () => EMPTY_SUBMISSION),
-      post(/^v2\/verify\/(\w+)\/(\w+)$/, (visit) => readStandardJson(jsonOf(visit))),
+      post(/^v2\/verify\/(\w+)\/(\w+)$/, (visit) => readStandardJson(readJson(visit))),
       { method: 'POST', path: /^verify$/, handle: (visit) => this.#verifyFirst(visit) },
     ]
   }
@@ -257,11 +255,11 @@ export class SourcifySite {
   }
 
   /** Version 1: replies with the result. */
-  async #verifyFirst({ rpc, contentType, body }: Visit): Promise<SiteReply> {
-    const submission = await readFormOrJson(contentType, body)
+  async #verifyFirst(visit: Visit): Promise<SiteReply> {
+    const submission = await readFormOrJson(visit)
     const chainId = String(submission.chain)
     const address = this.#addressHere(chainId, String(submission.address))
-    const found = await verify(this.#repository, rpc, address, readFiles(submission))
+    const found = await verify(this.#repository, visit.rpc, address, readFiles(submission))
     if ('message' in found) return json(500, { error: found.message })
     const status = statusOf(found)
     return json(200, { result: [{ address: checksumAddress(found.address), chainId, status }] })
@@ -327,10 +325,6 @@ function addressIn(text: string): Address {
   } catch (error) {
     throw badRequest((error as Error).message)
   }
-}
-
-function jsonOf({ contentType, body }: Visit): JsonObject {
-  return readJson(contentType, body)
 }
 
 function json(status: number, value: unknown): SiteReply {
