@@ -5,7 +5,7 @@ import { LINK_PATH, type OwnNode } from '../node/peers.ts'
 import { readPeerUrl } from '../options/values.ts'
 import { param } from '../rpc/method.ts'
 import { boolean, list, text } from '../rpc/primitives.ts'
-import { type Decoder, type Encoder, invalid } from '../rpc/schema.ts'
+import { type Decoder, invalid } from '../rpc/schema.ts'
 import { type MethodContext, type Methods, method } from './common/context.ts'
 import { programVersion } from './common/version.ts'
 import { field, quantityResult, shape } from './wire/encodeobject.ts'
@@ -22,25 +22,18 @@ const peerUrl: Decoder<string> = {
   },
 }
 
-interface Self {
-  readonly node: OwnNode
-  readonly client: string
-  readonly context: MethodContext
-}
-
-const selfShape: Encoder<Self> = shape<Self>('node', {
-  id: field(text, ({ node }) => node.id),
-  name: field(text, ({ node, client }) => (node.name === '' ? client : `${client}/${node.name}`)),
-  listening: field(boolean, ({ context }) => context.listening && context.peers.takesLinks),
-  path: field(text, () => LINK_PATH),
-  partitioned: field(boolean, ({ context }) => context.peers.now?.isPartitioned() ?? false),
-  network: field(quantityResult, ({ context }) => context.chain.state.config.networkId),
-  genesis: field(text, ({ context }) => context.chain.state.tree.canonical.hashAt(0) ?? ''),
-  head: field(text, ({ context }) => headOf(context.chain.state.tree).block.hash),
-  totalDifficulty: field(
-    quantityResult,
-    ({ context }) => headOf(context.chain.state.tree).totalDifficulty,
+const selfShape = shape<MethodContext & { readonly self: OwnNode }>('node', {
+  id: field(text, ({ self }) => self.id),
+  name: field(text, ({ self: { name }, info }) =>
+    name === '' ? programVersion(info) : `${programVersion(info)}/${name}`,
   ),
+  listening: field(boolean, ({ listening, peers }) => listening && peers.takesLinks),
+  path: field(text, () => LINK_PATH),
+  partitioned: field(boolean, ({ peers }) => peers.now?.isPartitioned() ?? false),
+  network: field(quantityResult, ({ chain }) => chain.state.config.networkId),
+  genesis: field(text, ({ chain }) => chain.state.tree.canonical.hashAt(0) ?? ''),
+  head: field(text, ({ chain }) => headOf(chain.state.tree).block.hash),
+  totalDifficulty: field(quantityResult, ({ chain }) => headOf(chain.state.tree).totalDifficulty),
 })
 
 export const adminMethods: Methods = [
@@ -69,9 +62,6 @@ export const adminMethods: Methods = [
   method('admin_nodeInfo', {
     summary: 'Returns what peers see of this node: id, name, network, genesis and head.',
     result: selfShape,
-    handle: async (context) => {
-      const { self: node } = await context.peers.load()
-      return { node, client: programVersion(context.info), context }
-    },
+    handle: async (context) => ({ ...context, self: (await context.peers.load()).self }),
   }),
 ]

@@ -10,7 +10,6 @@ import { debugStateMethods } from './debug/state.ts'
 import { debugTraceMethods } from './debug/trace.ts'
 import { chainsMethods } from './devchain/chains.ts'
 import { contractMethods } from './devchain/contracts.ts'
-import { linkMethods } from './devchain/links.ts'
 import { namesMethods } from './devchain/names.ts'
 import { projectMethods } from './devchain/project.ts'
 import { snapshotMethods } from './devchain/snapshots.ts'
@@ -24,7 +23,6 @@ import { sendMethods } from './eth/send.ts'
 import { signMethods } from './eth/sign.ts'
 import { simulateMethods } from './eth/simulate.ts'
 import { stateMethods } from './eth/state.ts'
-import { transactionMethods } from './eth/transaction.ts'
 import { workMethods } from './eth/work.ts'
 import { evmMethods } from './evm/commands.ts'
 import { extMethods } from './ext.ts'
@@ -38,8 +36,7 @@ import { rpcMethods } from './rpc.ts'
 import { scoMethods } from './sco.ts'
 import { shhMethods } from './shh.ts'
 import { testingMethods } from './testing.ts'
-import { traceFrameMethods } from './trace/frames.ts'
-import { traceReplayMethods } from './trace/replay.ts'
+import { traceMethods } from './trace/frames.ts'
 import { txpoolMethods } from './txpool.ts'
 import { walletCallMethods } from './wallet/calls.ts'
 import { web3Methods } from './web3.ts'
@@ -53,7 +50,6 @@ export const methods: Methods = [
   ...feeMethods,
   ...stateMethods,
   ...blockMethods,
-  ...transactionMethods,
   ...callMethods,
   ...sendMethods,
   ...simulateMethods,
@@ -65,7 +61,6 @@ export const methods: Methods = [
   ...evmMethods,
   ...snapshotMethods,
   ...chainsMethods,
-  ...linkMethods,
   ...contractMethods,
   ...namesMethods,
   ...projectMethods,
@@ -78,8 +73,7 @@ export const methods: Methods = [
   ...debugTraceMethods,
   ...debugStateMethods,
   ...debugLookupMethods,
-  ...traceFrameMethods,
-  ...traceReplayMethods,
+  ...traceMethods,
   ...otsMethods,
   ...walletCallMethods,
   ...extMethods,

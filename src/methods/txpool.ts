@@ -9,7 +9,7 @@ import { param } from '../rpc/method.ts'
 import { address, text } from '../rpc/primitives.ts'
 import type { Encoder, Json, JsonSchema } from '../rpc/schema.ts'
 import { type MethodContext, type Methods, method } from './common/context.ts'
-import { field, quantityResult, type ShapeField, shape } from './wire/encodeobject.ts'
+import { encodedAs, field, quantityResult, type ShapeField, shape } from './wire/encodeobject.ts'
 import { poolEntryShape } from './wire/encodetransaction.ts'
 
 /** `pending` can be mined now; `queued` waits for an earlier nonce of its sender. */
@@ -31,7 +31,7 @@ export const txpoolMethods: Methods = [
   }),
   method('txpool_content', {
     summary: 'Returns all transactions of the pool, by sender and nonce.',
-    result: bySenderAndNonce(poolEntryShape, (transaction) => transaction),
+    result: bySenderAndNonce(poolEntryShape),
     example: { result: { pending: {}, queued: {} } },
     handle: contentOf,
   }),
@@ -48,7 +48,7 @@ export const txpoolMethods: Methods = [
   }),
   method('txpool_inspect', {
     summary: 'Returns the transactions of the pool as text, by sender and nonce.',
-    result: bySenderAndNonce(text, lineOf),
+    result: bySenderAndNonce(encodedAs(text, lineOf)),
     example: { result: { pending: {}, queued: {} } },
     handle: contentOf,
   }),
@@ -70,10 +70,7 @@ function lineOf({ to, value, gasLimit, maxFeePerGas }: Transaction): string {
   return `${to ?? 'contract creation'}: ${value} wei + ${gasLimit} gas × ${maxFeePerGas} wei`
 }
 
-function bySenderAndNonce<V>(
-  leaf: Encoder<V>,
-  leafOf: (transaction: Transaction) => V,
-): Encoder<PoolContent> {
+function bySenderAndNonce(leaf: Encoder<Transaction>): Encoder<PoolContent> {
   return bothLists(
     {
       type: 'object',
@@ -85,7 +82,7 @@ function bySenderAndNonce<V>(
       for (const transaction of transactions) {
         const sender = nameOf(transaction.from)
         senders[sender] ??= {}
-        senders[sender][transaction.nonce.toString()] = leaf.encode(leafOf(transaction))
+        senders[sender][transaction.nonce.toString()] = leaf.encode(transaction)
       }
       return senders
     },

@@ -61,13 +61,7 @@ const signatureOrPair: Decoder<readonly [Signature, Address | undefined]> = {
 const TOKEN = '0x5fbdb2315678afecb367f032d93f642f64180aa3'
 
 /** Ether where no token is named. */
-interface Deal {
-  readonly account: Address
-  readonly amount: bigint
-  readonly erc20: Address | undefined
-}
-
-const deal: Decoder<Deal> = refined(
+const deal = refined(
   members('deal', { account: address, amount: quantity, erc20: address }),
   ({ account, amount, erc20 }, path) => ({
     account: required(account, `${path}.account`, 'a 20-byte address'),

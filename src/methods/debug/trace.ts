@@ -5,12 +5,11 @@
 
 import { DevchainError } from '../../core/errors.ts'
 import { quantityFromBigint } from '../../core/hex.ts'
-import type { BlockOverrides, StateOverrides } from '../../node/calls/overrides.ts'
 import { traceMessage } from '../../node/calls/replay.ts'
-import type { CallRequest } from '../../node/calls/request.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { recordAt } from '../../node/chain/lookup.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
+import { minedPlace } from '../../node/ledger/leftblocks.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
 import { decodeBlock } from '../../protocol/blocks/blockdecoding.ts'
 import type { JsonText } from '../../rpc/jsontext.ts'
@@ -18,13 +17,7 @@ import { optional, param } from '../../rpc/method.ts'
 import { anything, boolean, data, quantityNumber, text } from '../../rpc/primitives.ts'
 import { type Decoder, invalid, type Notes } from '../../rpc/schema.ts'
 import { type MethodContext, type Methods, method, printLines } from '../common/context.ts'
-import {
-  minedPlace,
-  newTraceWork,
-  recordList,
-  recordRun,
-  recordTransaction,
-} from '../tracing/recording.ts'
+import { newTraceWork, recordList, recordRun, recordTransaction } from '../tracing/recording.ts'
 import { type Recorder, recorderNamed, structLogRecorder } from '../tracing/tracers.ts'
 import { block, blockHash, blockOrLatest, blockReference, byHash } from '../wire/decodeblock.ts'
 import { members, refined } from '../wire/decodeobject.ts'
@@ -73,17 +66,11 @@ const traceOptions: Decoder<Recorder> = {
 /** Struct logs with stack and storage. */
 const DEFAULT_TRACE: Recorder = structLogRecorder(structLogOptions({}))
 
-/** A traced call's recorder and overrides. */
-interface TraceCallOptions {
-  readonly recorder: Recorder
-  readonly stateOverrides?: StateOverrides | undefined
-  readonly blockOverrides?: BlockOverrides | undefined
-  /** It runs before the block's transaction of this index; by default after all. */
-  readonly index?: number | undefined
-}
-
-/** As `traceOptions`, with `stateOverrides`, `blockOverrides` and `txIndex`. */
-const traceCallOptions: Decoder<TraceCallOptions> = refined(knownOfCalls, (given, path, notes) => ({
+/**
+ * As `traceOptions`, with `stateOverrides`, `blockOverrides` and `txIndex`: the call runs before the block's transaction of
+ * this index, by default after all.
+ */
+const traceCallOptions = refined(knownOfCalls, (given, path, notes) => ({
   recorder: recorderOf(given, path, notes),
   stateOverrides: given.stateOverrides,
   blockOverrides: given.blockOverrides,
@@ -116,7 +103,7 @@ export const debugTraceMethods: Methods = [
     result: transactionTrace,
     onFork: 'replay',
     handle: (context, transactionHash, recorder) =>
-      recordTransaction(context, minedPlace(context.chain, transactionHash), recorder),
+      recordTransaction(context, minedPlace(context.chain.state, transactionHash), recorder),
   }),
   method('debug_traceBlockByHash', {
     summary: 'Traces all transactions of a block, by hash; returns a list of {txHash, result}.',
@@ -159,12 +146,20 @@ export const debugTraceMethods: Methods = [
     params: [
       transaction,
       blockOrLatest,
-      optional('options', traceCallOptions, { recorder: DEFAULT_TRACE }),
+      optional('options', traceCallOptions, traceCallOptions.decode({}, '')),
     ],
     result: transactionTrace,
     example: { params: [TRANSFER, 'latest', { tracer: 'noopTracer' }], result: {} },
     onFork: 'here',
-    handle: traceRequest,
+    handle: async (context, request, reference, { recorder, ...scene }) => {
+      const work = newTraceWork(context)
+      const message = { request, reference, cancellation: work.cancellation, ...scene }
+      const run = await recordRun(work, recorder, (tracerFor) =>
+        traceMessage(context.chain, message, tracerFor),
+      )
+      printLines(context, run.outcome)
+      return work.writer.end()
+    },
   }),
 ]
 
@@ -234,22 +229,4 @@ function* blocksAfter(
     if (record.block.transactions.length > 0) yield record
   }
   yield end
-}
-
-async function traceRequest(
-  context: MethodContext,
-  request: CallRequest,
-  reference: BlockReference,
-  { recorder, ...scene }: TraceCallOptions,
-): Promise<JsonText> {
-  const work = newTraceWork(context)
-  const run = await recordRun(work, recorder, (tracerFor) =>
-    traceMessage(
-      context.chain,
-      { request, reference, cancellation: work.cancellation, ...scene },
-      tracerFor,
-    ),
-  )
-  printLines(context, run.outcome)
-  return work.writer.end()
 }

@@ -121,11 +121,7 @@ export const sendMethods: Methods = [
     result: receiptShape,
     effects: 'transaction',
     handle: async (context, raw, milliseconds) =>
-      receiptOf(
-        context,
-        await sendRawTransaction(context.chain, raw, context.caller),
-        milliseconds,
-      ),
+      receiptOf(context, sendRawTransaction(context.chain, raw, context.caller), milliseconds),
   }),
   method('eth_sendTransactionSync', {
     summary: 'Signs and sends a transaction; returns its receipt, or error 4 on timeout.',
@@ -133,18 +129,14 @@ export const sendMethods: Methods = [
     result: receiptShape,
     effects: 'transaction',
     handle: async (context, request, milliseconds) =>
-      receiptOf(
-        context,
-        await sendTransaction(context.chain, request, context.caller),
-        milliseconds,
-      ),
+      receiptOf(context, sendTransaction(context.chain, request, context.caller), milliseconds),
   }),
 ]
 
 async function receiptOf(
   context: MethodContext,
-  hash: Hash,
+  sent: Promise<Hash>,
   milliseconds: number,
 ): Promise<ReceiptView> {
-  return viewOfReceipt(context, await inclusionOf(context.chain, hash, milliseconds))
+  return viewOfReceipt(context, await inclusionOf(context.chain, await sent, milliseconds))
 }

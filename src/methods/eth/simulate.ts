@@ -5,21 +5,15 @@ import { DevchainError } from '../../core/errors.ts'
 import { bytesFromHex, concatBytes, EMPTY_BYTES, hexFromBytes } from '../../core/hex.ts'
 import type { Cancellation } from '../../evm/cancellation.ts'
 import type { Failure, Outcome } from '../../evm/executor.ts'
-import {
-  type Bundle,
-  type BundleAnswer,
-  type BundleRun,
-  callBundle,
-} from '../../node/calls/bundle.ts'
+import { type BundleAnswer, type BundleRun, callBundle } from '../../node/calls/bundle.ts'
 import { type CallBundle, callMany } from '../../node/calls/call.ts'
 import { worldBefore } from '../../node/calls/replay.ts'
 import {
   type BlockPlan,
   type SimulatedCall,
-  type Simulation,
   simulateBlocks,
 } from '../../node/calls/simulateblocks.ts'
-import { type BlockReference, latest } from '../../node/ledger/references.ts'
+import { latest } from '../../node/ledger/references.ts'
 import { decodeSent } from '../../protocol/transactions/sidecar.ts'
 import { optional, param } from '../../rpc/method.ts'
 import {
@@ -54,23 +48,14 @@ import {
 } from '../wire/encodeobject.ts'
 import { ACCOUNT } from '../wire/examples.ts'
 
-/** A simulation, and the form of its blocks. */
-interface Order {
-  readonly simulation: Simulation
-  readonly full: boolean
-}
-
-interface SimulatedView extends BlockView {
-  readonly calls: readonly Explained<SimulatedCall>[]
-}
-
 const blockPlan: Decoder<BlockPlan> = members('block to simulate', {
   blockOverrides,
   stateOverrides,
   calls: list(transactionRequest),
 })
 
-const order: Decoder<Order> = refined(
+/** A simulation, and the form of its blocks. */
+const order = refined(
   members('simulation', {
     blockStateCalls: list(blockPlan),
     validation: boolean,
@@ -93,13 +78,9 @@ const errorCode: Encoder<Failure['kind']> = {
   encode: (kind) => (kind === 'revert' ? REVERTED : HALTED),
 }
 
-interface CallError {
-  readonly failure: Failure
-  readonly output: Uint8Array
-  readonly solidityStack?: readonly string[] | undefined
-}
+type CallError = Explained<{ readonly failure: Failure; readonly output: Uint8Array }>
 
-const callError: Encoder<CallError> = shape<CallError>('call error', {
+const callError = shape<CallError>('call error', {
   code: field(errorCode, ({ failure }) => failure.kind),
   message: field(text, ({ failure }) => failureText(failure)),
   data: fieldIfAny(data, ({ failure, output }) => (failure.kind === 'revert' ? output : undefined)),
@@ -129,10 +110,10 @@ const {
 } = blockFields
 
 /** As in `eth_getBlockByNumber`, with the results of its calls. */
-const simulatedBlock: Encoder<SimulatedView> = shape<SimulatedView>('simulated block', {
-  ...simulatedFields,
-  calls: field(list(simulatedCall), ({ calls }) => calls),
-})
+const simulatedBlock = shape<BlockView & { readonly calls: readonly Explained<SimulatedCall>[] }>(
+  'simulated block',
+  { ...simulatedFields, ...plain({ calls: list(simulatedCall) }) },
+)
 
 /** A bundle of calls; its overrides have erigon's name or another that clients use. */
 const bundleOfCalls: Decoder<CallBundle> = refined(
@@ -147,13 +128,6 @@ const bundleOfCalls: Decoder<CallBundle> = refined(
   }),
 )
 
-/** The state to run on: after a block, or in the middle of it. */
-interface StateContext {
-  readonly reference: BlockReference
-  /** Before the transaction of this index; undefined: after all. */
-  readonly index: number | undefined
-}
-
 /** How many of the block's transactions run before; -1 for all. */
 const transactionIndex: Decoder<number | undefined> = {
   name: 'transaction index or -1',
@@ -161,7 +135,8 @@ const transactionIndex: Decoder<number | undefined> = {
   decode: (value, path) => (value === -1 ? undefined : quantityNumber.decode(value, path)),
 }
 
-const stateContext: Decoder<StateContext> = refined(
+/** The state to run on: after a block, or in it before the transaction of this index. */
+const stateContext = refined(
   members('state context', { blockNumber: blockReference, transactionIndex }),
   (given) => ({ reference: given.blockNumber ?? latest, index: given.transactionIndex }),
 )
@@ -185,22 +160,12 @@ const bundleMembers = members('bundle', {
   baseFee: quantity,
 })
 
-interface BundleOrder {
-  readonly bundle: Omit<Bundle, 'transactions'>
-  /** As sent. */
-  readonly encoded: readonly Uint8Array[]
-  readonly timeoutMs: number | undefined
-}
-
-const bundleOrder: Decoder<BundleOrder> = refined(bundleMembers, (given, path) => {
+/** Its transactions are still as they were sent. */
+const bundleOrder = refined(bundleMembers, (given, path) => {
   const { txs = [], blockNumber, stateBlockNumber = latest, timeout, ...rest } = given
   if (txs.length === 0) throw invalid(`${path}.txs`, 'signed transactions', txs)
   const number = required(blockNumber, `${path}.blockNumber`, 'the number of their block')
-  return {
-    bundle: { ...rest, number, on: stateBlockNumber },
-    encoded: txs,
-    timeoutMs: timeout,
-  }
+  return { bundle: { ...rest, number, on: stateBlockNumber }, encoded: txs, timeoutMs: timeout }
 })
 
 /** Wei as Flashbots writes them: decimal text. */
@@ -272,17 +237,13 @@ export const simulateMethods: Methods = [
     handle: async (context, { simulation, full }, block) => {
       const { chain, caller } = context
       const blocks = await simulateBlocks(chain, simulation, block, caller)
-      for (const { outcome } of blocks.flatMap(({ calls }) => calls)) printLines(context, outcome)
-      const explained = await withStacks(
-        context,
-        blocks.flatMap(({ calls }) => calls),
-      )
-      let first = 0
-      return blocks.map(({ record, calls }) => {
-        first += calls.length
-        const view = viewOfBlock(record, chain.state.config.upstream, { full })
-        return { ...view, calls: explained.slice(first - calls.length, first) }
-      })
+      const all = blocks.flatMap(({ calls }) => calls)
+      for (const { outcome } of all) printLines(context, outcome)
+      const explained = (await withStacks(context, all)).values()
+      return blocks.map(({ record, calls }) => ({
+        ...viewOfBlock(record, chain.state.config.upstream, { full }),
+        calls: calls.flatMap(() => explained.next().value ?? []),
+      }))
     },
   }),
   method('eth_callMany', {
@@ -306,13 +267,9 @@ export const simulateMethods: Methods = [
         const tracer = chain.execution.callTracer
         const conditions = { stateOverrides: overrides, world, cancellation, tracer }
         const outcomes = await callMany(chain, bundles, reference, conditions)
-        const all = outcomes.flat()
-        for (const outcome of all) printLines(context, outcome)
-        const explained = await withStacks(
-          context,
-          all.map((outcome) => ({ outcome })),
-        )
-        const answers = explained.values()
+        const all = outcomes.flat().map((outcome) => ({ outcome }))
+        for (const { outcome } of all) printLines(context, outcome)
+        const answers = (await withStacks(context, all)).values()
         return outcomes.map((bundle) => bundle.flatMap(() => answers.next().value ?? []))
       })
     },

@@ -24,7 +24,7 @@ import { address, asJson, boolean, data, hash, quantity, text } from '../../rpc/
 import { type Decoder, type Encoder, invalid, type Json } from '../../rpc/schema.ts'
 import { nonceAt, withSlots } from '../../state/world.ts'
 import { change, command, edit, trueCommand, unsupported } from '../common/command.ts'
-import { type ForkOrder, type Methods, method } from '../common/context.ts'
+import { type ForkOrder, type MethodContext, type Methods, method } from '../common/context.ts'
 import { mineBlocks } from '../common/mine.ts'
 import { requireUnlinked } from '../common/peers.ts'
 import { requireFork } from '../common/requirefork.ts'
@@ -104,13 +104,6 @@ function orderOf(
 
 function namesAny({ url, block }: ForkOrder): boolean {
   return url !== undefined || block !== undefined
-}
-
-interface Metadata {
-  readonly clientVersion: string
-  readonly state: ChainState
-  readonly instanceId: string
-  readonly snapshots: readonly Snapshot[]
 }
 
 /** By id: number and hash of the block of each snapshot. */
@@ -288,24 +281,21 @@ export const hardhatMethods: Methods = [
   method('hardhat_metadata', {
     aliases: ['anvil_metadata'],
     summary: 'Returns client version, chain and head; {instanceId} changes with each reset.',
-    result: shape<Metadata>('metadata', {
-      clientVersion: field(text, ({ clientVersion }) => clientVersion),
-      chainId: field(plainInteger, ({ state }) => state.config.chainId),
-      instanceId: field(text, ({ instanceId }) => instanceId),
-      latestBlockNumber: field(plainInteger, ({ state }) => headOf(state.tree).block.header.number),
-      latestBlockHash: field(hash, ({ state }) => headOf(state.tree).block.hash),
-      snapshots: field(snapshotsShape, ({ snapshots }) => snapshots),
-      forkedNetwork: fieldIfAny(forkedNetwork, ({ state }) => state.config.upstream),
+    result: shape<MethodContext>('metadata', {
+      clientVersion: field(text, clientVersionOf),
+      chainId: field(plainInteger, ({ chain }) => chain.state.config.chainId),
+      instanceId: field(text, ({ chain: { instance, state } }) =>
+        keccakHash(concatBytes(instance, paddedBytes(BigInt(state.resets), 8))),
+      ),
+      latestBlockNumber: field(
+        plainInteger,
+        ({ chain }) => headOf(chain.state.tree).block.header.number,
+      ),
+      latestBlockHash: field(hash, ({ chain }) => headOf(chain.state.tree).block.hash),
+      snapshots: field(snapshotsShape, ({ chain }) => snapshotsOf(chain.state)),
+      forkedNetwork: fieldIfAny(forkedNetwork, ({ chain }) => chain.state.config.upstream),
     }),
-    handle: (context) => {
-      const { chain } = context
-      const { state } = chain
-      const instanceId = keccakHash(
-        concatBytes(chain.instance, paddedBytes(BigInt(state.resets), 8)),
-      )
-      const clientVersion = clientVersionOf(context)
-      return { clientVersion, state, instanceId, snapshots: snapshotsOf(state) }
-    },
+    handle: (context) => context,
   }),
   command('hardhat_reset', {
     aliases: ['anvil_reset'],

@@ -3,18 +3,22 @@
 // shorter form is used, as the explorer requests whole receipts when it needs them.
 
 import type { Address, Hash } from '../../core/hex.ts'
-import { type CallFrame, flatten, recordCalls } from '../../evm/tracers/calls.ts'
+import { type CallFrame, type FlatFrame, flatten, recordCalls } from '../../evm/tracers/calls.ts'
 import { combineTracers } from '../../evm/tracers/combine.ts'
 import { creationOf, findAppearances } from '../../node/calls/appearances.ts'
 import { replayOne, TraceBudget } from '../../node/calls/replay.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { findRecord, stateAt } from '../../node/chain/lookup.ts'
-import { executedAt, headOf, type TransactionPlace } from '../../node/ledger/blocktree.ts'
+import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
+import { executedAt, headOf } from '../../node/ledger/blocktree.ts'
+import { minedPlace } from '../../node/ledger/leftblocks.ts'
 import { belowNumber } from '../../node/ledger/upstream.ts'
+import { rewardsIn } from '../../node/mining/rewards.ts'
 import { sentWithNonce } from '../../node/sending/inclusion.ts'
 import { param } from '../../rpc/method.ts'
 import {
   address,
+  asJson,
   boolean,
   data,
   hash,
@@ -23,29 +27,158 @@ import {
   nullable,
   quantity,
   quantityNumber,
+  text,
 } from '../../rpc/primitives.ts'
-import { invalid } from '../../rpc/schema.ts'
+import { type Encoder, invalid, type Json } from '../../rpc/schema.ts'
 import { codeAt } from '../../state/world.ts'
 import { byHashAndNumber } from '../common/byblock.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
-import { minedPlace } from '../tracing/recording.ts'
 import { block, blockOrLatest } from '../wire/decodeblock.ts'
 import { transactionHash } from '../wire/decodetransaction.ts'
+import { type BlockView, blockFields, viewOfBlock } from '../wire/encodeblock.ts'
 import {
-  blockDetails,
-  blockPage,
-  creation,
-  detailsOf,
-  type InternalOperation,
-  internalOperation,
-  pageOf,
-  type SearchPage,
-  searchPage,
-  type TracedCall,
-  tracedCall,
-} from '../wire/encodeexplorer.ts'
-import { plainInteger } from '../wire/encodeobject.ts'
+  field,
+  plain,
+  plainInteger,
+  plainShape,
+  quantityResult,
+  reached,
+  type ShapeField,
+  shape,
+} from '../wire/encodeobject.ts'
+import { type ReceiptView, receiptShape } from '../wire/encodereceipt.ts'
+import { type TransactionView, transactionShape, viewOfPlaced } from '../wire/encodetransaction.ts'
 import { ACCOUNT } from '../wire/examples.ts'
+
+/** A block of a chain. */
+interface Place {
+  readonly chain: Chain
+  readonly record: BlockRecord
+}
+
+interface Page {
+  readonly places: readonly ReceiptView[]
+}
+
+const count: Encoder<number> = asJson('number', { title: 'number', type: 'integer' })
+
+const { transactions: _transactions, logsBloom: _logsBloom, ...plainBlockFields } = blockFields
+
+/** A block with its transaction count, without transactions and bloom. */
+const leanBlockFields: Readonly<Record<string, ShapeField<BlockView>>> = {
+  ...plainBlockFields,
+  logsBloom: field(nullable(data), () => null),
+  transactionCount: field(count, ({ transactions }) => transactions.length),
+}
+
+const issuanceShape = shape<Record<'blockReward' | 'uncleReward', bigint>>('issuance', {
+  ...plain({ blockReward: quantityResult, uncleReward: quantityResult }),
+  issuance: field(quantityResult, ({ blockReward, uncleReward }) => blockReward + uncleReward),
+})
+
+const blockDetails = shape<Place>('block details', {
+  block: field(shape('block without transactions', leanBlockFields), viewOf),
+  issuance: field(issuanceShape, issuanceOf),
+  // what the block's transactions paid
+  totalFees: field(quantityResult, ({ record }) =>
+    record.executed.reduce(
+      (sum, { receipt }) => sum + receipt.gasUsed * receipt.effectiveGasPrice,
+      0n,
+    ),
+  ),
+})
+
+/** With the input cut after its selector: lists show no more. */
+const briefTransaction: Encoder<TransactionView> = changed(transactionShape, (transaction) => ({
+  ...transaction,
+  input: String(transaction.input).slice(0, 10),
+}))
+
+const briefReceipt: Encoder<ReceiptView> = {
+  ...changed(receiptShape, (receipt) => ({ ...receipt, logs: null, logsBloom: null })),
+  json: { title: 'receipt without logs', type: 'object' },
+}
+
+/** With its block's time, in seconds. */
+const timedReceipt: Encoder<ReceiptView> = {
+  name: 'receipt with time',
+  json: { title: 'receipt with time', type: 'object', required: ['timestamp'] },
+  encode: (place) => ({
+    ...(receiptShape.encode(place) as Record<string, Json>),
+    timestamp: quantityResult.encode(place.record.block.header.timestamp),
+  }),
+}
+
+const blockPage = shape<Page & { readonly view: BlockView }>('page of a block', {
+  fullblock: field(
+    shape<Page & { readonly view: BlockView }>('block with some transactions', {
+      ...reached(leanBlockFields, ({ view }: { readonly view: BlockView }) => view),
+      transactions: field(list(briefTransaction), transactionsOf),
+    }),
+    (page) => page,
+  ),
+  receipts: field(list(briefReceipt), ({ places }) => places),
+})
+
+const searchPage = shape<Page & Record<'firstPage' | 'lastPage', boolean>>('page of a search', {
+  txs: field(list(transactionShape), transactionsOf),
+  receipts: field(list(timedReceipt), ({ places }) => places),
+  ...plain({ firstPage: boolean, lastPage: boolean }),
+})
+
+function transactionsOf({ places }: Page): readonly TransactionView[] {
+  return places.map((place) => viewOfPlaced(place, false))
+}
+
+/** Kinds of operations by their numbers; 0 is a transfer. */
+const NUMBERED: readonly string[] = ['', 'SELFDESTRUCT', 'CREATE', 'CREATE2']
+
+const internalOperation = plainShape('internal operation', {
+  type: count,
+  from: address,
+  to: address,
+  value: quantityResult,
+})
+
+/** Kinds of frames that move no ether. */
+const VALUELESS: ReadonlySet<CallFrame['kind']> = new Set(['DELEGATECALL', 'STATICCALL'])
+
+const tracedCall = shape<FlatFrame>('traced call', {
+  type: field(text, ({ frame }) => frame.kind),
+  depth: field(count, ({ traceAddress }) => traceAddress.length),
+  from: field(address, ({ frame }) => frame.from),
+  to: field(nullable(address), ({ frame }) => frame.to),
+  value: field(nullable(quantityResult), ({ frame: { kind, value } }) =>
+    VALUELESS.has(kind) ? null : value,
+  ),
+  input: field(data, ({ frame }) => frame.input),
+  output: field(data, ({ frame }) => frame.output),
+})
+
+function viewOf({ chain, record }: Place): BlockView {
+  return viewOfBlock(record, chain.state.config.upstream)
+}
+
+function issuanceOf({
+  chain: { state },
+  record,
+}: Place): Record<'blockReward' | 'uncleReward', bigint> {
+  const { header, uncles } = record.block
+  const hardfork = state.config.hardforkAt(header.number, header.timestamp)
+  const rewards = rewardsIn(state.config, hardfork, header, uncles).map(({ amount }) => amount)
+  const uncleReward = rewards.slice(0, -1).reduce((sum, amount) => sum + amount, 0n)
+  return { blockReward: rewards.at(-1) ?? 0n, uncleReward }
+}
+
+function changed<T>(
+  encoder: Encoder<T>,
+  change: (object: Readonly<Record<string, Json>>) => Record<string, Json>,
+): Encoder<T> {
+  return {
+    ...encoder,
+    encode: (value) => change(encoder.encode(value) as Record<string, Json>),
+  }
+}
 
 /** The API level, which the explorer requests first. */
 const LEVEL = 8
@@ -53,51 +186,23 @@ const LEVEL = 8
 /** Entries per page, plus the rest of the last block. */
 const MAX_SIZE = 1_000
 
-/** An account's transactions before a block, newest first. Block 0 means the one after the newest. */
-export async function searchBefore(
+/** An account's transactions from a block on, in the order of the search. */
+async function search(
   { chain, options }: MethodContext,
   account: Address,
-  block: bigint,
-  size: number,
-): Promise<SearchPage> {
-  const head = headOf(chain.state.tree).block.header.number
-  const isFirst = block === 0n || block > head
-  const from = isFirst ? head : block - 1n
-  const search = { from, step: -1n, count: sizeOf(size) } as const
+  wanted: Parameters<typeof findAppearances>[2],
+): Promise<{ readonly places: readonly ReceiptView[]; readonly isComplete: boolean }> {
+  if (wanted.count <= 0 || wanted.count > MAX_SIZE) {
+    throw invalid('size', `1 to ${MAX_SIZE} transactions a page`, wanted.count)
+  }
   const budget = new TraceBudget(options.traceLimit)
-  const { places, isComplete } = await findAppearances(chain, account, search, budget)
-  return { places: withBelowNumber(chain, places), isFirst, isLast: isComplete }
-}
-
-/** An account's transactions after a block, newest first. Block 0 means the beginning. */
-export async function searchAfter(
-  { chain, options }: MethodContext,
-  account: Address,
-  block: bigint,
-  size: number,
-): Promise<SearchPage> {
-  const isLast = block === 0n
-  const search = { from: isLast ? 0n : block + 1n, step: 1n, count: sizeOf(size) } as const
-  const budget = new TraceBudget(options.traceLimit)
-  const { places, isComplete } = await findAppearances(chain, account, search, budget)
-  return { places: withBelowNumber(chain, places).toReversed(), isFirst: isComplete, isLast }
-}
-
-/** Adds the block members that the forked network's receipts have. */
-function withBelowNumber(
-  { state }: Chain,
-  places: readonly TransactionPlace[],
-): SearchPage['places'] {
-  const { upstream } = state.config
-  return places.map((place) => ({
+  const { places, isComplete } = await findAppearances(chain, account, wanted, budget)
+  const { upstream } = chain.state.config
+  const views = places.map((place) => ({
     ...place,
     belowNumber: belowNumber(upstream, place.record.block.header),
   }))
-}
-
-function sizeOf(size: number): number {
-  if (size > 0 && size <= MAX_SIZE) return size
-  throw invalid('size', `1 to ${MAX_SIZE} transactions a page`, size)
+  return { places: views, isComplete }
 }
 
 export const otsMethods: Methods = [
@@ -105,7 +210,7 @@ export const otsMethods: Methods = [
     summary: 'Returns the supported level of the Otterscan API, as a JSON number.',
     result: plainInteger,
     example: { result: LEVEL },
-    handle: () => BigInt(LEVEL),
+    handle: () => LEVEL,
   }),
   method('ots_hasCode', {
     summary: 'Returns whether an account has code.',
@@ -119,7 +224,7 @@ export const otsMethods: Methods = [
   method('ots_getContractCreator', {
     summary: 'Returns who created a contract, in which transaction; null if no transaction did.',
     params: [param('address', address)],
-    result: nullable(creation),
+    result: nullable(plainShape('creation', { hash, creator: address })),
     example: { result: null },
     onFork: 'creator',
     handle: async ({ chain, options }, contract) => {
@@ -137,7 +242,14 @@ export const otsMethods: Methods = [
       result: { txs: [], receipts: [], firstPage: true, lastPage: true },
     },
     onFork: 'searchBefore',
-    handle: searchBefore,
+    // block 0 means the one after the newest
+    handle: async (context, account, block, count) => {
+      const head = headOf(context.chain.state.tree).block.header.number
+      const firstPage = block === 0n || block > head
+      const from = firstPage ? head : block - 1n
+      const { places, isComplete } = await search(context, account, { from, step: -1n, count })
+      return { places, firstPage, lastPage: isComplete }
+    },
   }),
   method('ots_searchTransactionsAfter', {
     summary: "Returns an account's transactions after a block, newest first; 0 for all.",
@@ -148,7 +260,13 @@ export const otsMethods: Methods = [
       result: { txs: [], receipts: [], firstPage: true, lastPage: true },
     },
     onFork: 'searchAfter',
-    handle: searchAfter,
+    // block 0 means the beginning
+    handle: async (context, account, block, count) => {
+      const lastPage = block === 0n
+      const from = lastPage ? 0n : block + 1n
+      const { places, isComplete } = await search(context, account, { from, step: 1n, count })
+      return { places: places.toReversed(), firstPage: isComplete, lastPage }
+    },
   }),
   method('ots_getTransactionBySenderAndNonce', {
     summary: 'Returns the hash of a mined transaction by sender and nonce; null if none.',
@@ -167,8 +285,10 @@ export const otsMethods: Methods = [
     result: nullable(blockDetails),
     example: { params: ['0xffffff'], result: null },
     onFork: 'network',
-    handle: async ({ chain, caller }, block) =>
-      detailsOf(chain, await findRecord(chain, block, caller)),
+    handle: async ({ chain, caller }, block) => {
+      const record = await findRecord(chain, block, caller)
+      return record === undefined ? null : { chain, record }
+    },
   }),
   method('ots_getBlockTransactions', {
     summary: "Returns a page of a block's transactions, the last on page 0; inputs are cut.",
@@ -176,22 +296,37 @@ export const otsMethods: Methods = [
     result: nullable(blockPage),
     example: { params: ['0xffffff', 0, 25], result: null },
     onFork: 'page',
-    handle: async ({ chain, caller }, block, page, size) =>
-      pageOf(chain, await findRecord(chain, block, caller), page, size),
+    // page 0 has a block's last transactions, as the explorer shows the newest first
+    handle: async ({ chain, caller }, block, page, size) => {
+      const record = await findRecord(chain, block, caller)
+      if (record === undefined) return null
+      const view = viewOf({ chain, record })
+      const end = Math.max(0, record.executed.length - page * size)
+      const start = Math.max(0, end - size)
+      const places = record.executed
+        .slice(start, end)
+        .map((_, i) => ({ record, index: start + i, belowNumber: view.belowNumber }))
+      return { view, places }
+    },
   }),
   method('ots_getInternalOperations', {
     summary: 'Returns transfers (0), selfdestructs (1), creates (2) and create2s (3).',
     params: [transactionHash],
     result: list(internalOperation),
     onFork: 'replay',
-    handle: (context, transactionHash) => operationsOf(context, transactionHash),
+    handle: async (context, transactionHash) => {
+      const { calls, failure } = await framesOf(context, transactionHash)
+      return failure === undefined ? operationsIn(calls) : []
+    },
   }),
   method('ots_traceTransaction', {
     summary: 'Returns the calls of a transaction as a flat list with depths.',
     params: [transactionHash],
     result: list(tracedCall),
     onFork: 'replay',
-    handle: (context, transactionHash) => tracedCalls(context, transactionHash),
+    handle: async (context, transactionHash) => [
+      ...flatten(await framesOf(context, transactionHash), { includePrecompiles: true }),
+    ],
   }),
   method('ots_getTransactionError', {
     summary: 'Returns the raw revert data of a transaction; 0x if it succeeded.',
@@ -199,68 +334,36 @@ export const otsMethods: Methods = [
     result: data,
     onFork: 'replay',
     handle: ({ chain }, transactionHash) => {
-      const { failure, output } = executedAt(minedPlace(chain, transactionHash))
+      const { failure, output } = executedAt(minedPlace(chain.state, transactionHash))
       return failure === undefined ? new Uint8Array(0) : output
     },
   }),
 ]
 
-/** Kinds of frames that move no ether. */
-const VALUELESS: ReadonlySet<CallFrame['kind']> = new Set(['DELEGATECALL', 'STATICCALL'])
-
-/**
- * A transaction's transfers, destructions and creations in order, without those in
- * failed frames.
- */
-async function operationsOf(context: MethodContext, hash: Hash): Promise<InternalOperation[]> {
-  const top = await framesOf(context, minedPlace(context.chain, hash))
-  const operations: InternalOperation[] = []
-  const visit = (frame: CallFrame, depth: number): void => {
-    if (frame.failure !== undefined) return
-    const type = depth === 0 ? undefined : typeOf(frame)
-    const { from, to, value } = frame
-    if (type !== undefined && to !== null) operations.push({ type, from, to, value })
-    for (const inner of frame.calls) visit(inner, depth + 1)
-  }
-  visit(top, 0)
-  return operations
+interface Operation {
+  readonly type: number
+  readonly from: Address
+  readonly to: Address
+  readonly value: bigint
 }
 
-/** All calls of a transaction, in execution order. */
-async function tracedCalls(context: MethodContext, hash: Hash): Promise<TracedCall[]> {
-  const top = await framesOf(context, minedPlace(context.chain, hash))
-  return [...flatten(top, { includePrecompiles: true })].map(({ frame, traceAddress }) => {
-    const { kind, from, to, input, output } = frame
-    const value = VALUELESS.has(kind) ? null : frame.value
-    return { type: kind, depth: traceAddress.length, from, to, value, input, output }
+/** The transfers, destructions and creations in order, without those in failed frames. */
+function operationsIn(frames: readonly CallFrame[]): readonly Operation[] {
+  return frames.flatMap((frame) => {
+    if (frame.failure !== undefined) return []
+    const { kind, from, to, value, calls } = frame
+    const type = kind === 'CALL' && value > 0n ? 0 : NUMBERED.indexOf(kind)
+    const own = type < 0 || to === null ? [] : [{ type, from, to, value }]
+    return [...own, ...operationsIn(calls)]
   })
 }
 
-function typeOf({ kind, value }: CallFrame): InternalOperation['type'] | undefined {
-  switch (kind) {
-    case 'SELFDESTRUCT':
-      return 1
-    case 'CREATE':
-      return 2
-    case 'CREATE2':
-      return 3
-    case 'CALL':
-      return value > 0n ? 0 : undefined
-    default:
-      return undefined
-  }
-}
-
 /** Re-executes a mined transaction. @returns its outermost frame */
-async function framesOf(
-  { chain, options }: MethodContext,
-  place: TransactionPlace,
-): Promise<CallFrame> {
+async function framesOf({ chain, options }: MethodContext, hash: Hash): Promise<CallFrame> {
+  const place = minedPlace(chain.state, hash)
   const budget = new TraceBudget(options.traceLimit)
   const recorder = recordCalls({ keep: budget.keep })
   const tracer = combineTracers([{ onTick: budget.tick }, recorder.tracer])
-  const tracerFor = (_: unknown, at: number): typeof tracer | undefined =>
-    at === place.index ? tracer : undefined
-  await replayOne(chain, place, tracerFor)
+  await replayOne(chain, place, (_, at) => (at === place.index ? tracer : undefined))
   return recorder.top()
 }

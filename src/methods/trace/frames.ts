@@ -6,42 +6,55 @@
 
 import { type Address, type Hash, quantityFromBigint } from '../../core/hex.ts'
 import { type CallFrame, type FlatFrame, flatten, recordCalls } from '../../evm/tracers/calls.ts'
+import { recordOpcodeGas } from '../../evm/tracers/recorders.ts'
+import {
+  type TracedRun,
+  type TracerFor,
+  traceMessage,
+  traceUnsent,
+} from '../../node/calls/replay.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { findRecord, recordAt } from '../../node/chain/lookup.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import { filledToRead, headOf, transactionPlace } from '../../node/ledger/blocktree.ts'
+import { minedPlace } from '../../node/ledger/leftblocks.ts'
 import { type BlockReference, latest } from '../../node/ledger/references.ts'
 import { rewardsIn } from '../../node/mining/rewards.ts'
+import { decodeSent } from '../../protocol/transactions/sidecar.ts'
 import type { JsonText } from '../../rpc/jsontext.ts'
-import { param } from '../../rpc/method.ts'
+import { optional, param } from '../../rpc/method.ts'
 import { address, enumeration, list, quantityNumber } from '../../rpc/primitives.ts'
-import { type Decoder, invalid, type Json, remark } from '../../rpc/schema.ts'
-import { type MethodContext, type Methods, method } from '../common/context.ts'
-import { newTraceWork, recordBlock, recordTransaction } from '../tracing/recording.ts'
+import { invalid, type Json, remark } from '../../rpc/schema.ts'
+import type { World } from '../../state/world.ts'
+import { type MethodContext, type Methods, method, printLines } from '../common/context.ts'
+import { type Part, parts, replayRecorder } from '../tracing/parts.ts'
+import {
+  newTraceWork,
+  recordBlock,
+  recordList,
+  recordRun,
+  recordTransaction,
+  type TraceWork,
+} from '../tracing/recording.ts'
 import type { Recorder } from '../tracing/tracers.ts'
-import { block, blockReference } from '../wire/decodeblock.ts'
-import { members, oneOrMore, refined } from '../wire/decodeobject.ts'
-import { transactionHash } from '../wire/decodetransaction.ts'
-import { UNKNOWN } from '../wire/examples.ts'
+import { block, blockOrLatest, blockReference } from '../wire/decodeblock.ts'
+import { members, oneOrMore, pair, refined } from '../wire/decodeobject.ts'
+import { overriddenBlock, overriddenState } from '../wire/decodeoverrides.ts'
+import { raw, transaction, transactionHash, transactionRequest } from '../wire/decodetransaction.ts'
+import { TRANSFER, UNKNOWN } from '../wire/examples.ts'
 import { type FramePlace, flatFrame, writeFlatFrames } from '../wire/traces/encodeframes.ts'
-import { placedFrameForm, placedFrames } from '../wire/traces/encodetrace.ts'
+import {
+  blockOpcodeGas,
+  placedFrameForm,
+  placedFrames,
+  replayForm,
+  replaysForm,
+  repliesForm,
+  transactionOpcodeGas,
+} from '../wire/traces/encodetrace.ts'
 
 /** Frames per reply. */
 const MAX_COUNT = 10_000
-
-interface FrameQuery {
-  readonly fromBlock: BlockReference
-  readonly toBlock: BlockReference
-  readonly from: ReadonlySet<Address> | undefined
-  readonly to: ReadonlySet<Address> | undefined
-  /** With both addresses: whether a frame must match either or both. */
-  readonly mode: 'union' | 'intersection'
-  /** Frames to skip. */
-  readonly after: number
-  readonly count: number
-  /** False: the request has no `count`, and the default applies. */
-  readonly isCountGiven: boolean
-}
 
 const known = members('trace filter', {
   fromBlock: blockReference,
@@ -57,20 +70,24 @@ const known = members('trace filter', {
  * `{fromBlock = earliest, toBlock = latest, fromAddress, toAddress, mode = intersection, after = 0, count = 10000}`.
  * Blocks may be tags; addresses may be one or a list; an empty list means any.
  */
-const frameQuery: Decoder<FrameQuery> = refined(known, (given, path) => {
+const frameQuery = refined(known, (given, path) => {
   const { count = MAX_COUNT } = given
   if (count > MAX_COUNT) throw invalid(`${path}.count`, `at most ${MAX_COUNT} frames`, count)
   return {
-    fromBlock: given.fromBlock ?? { kind: 'tag', tag: 'earliest' },
+    fromBlock: given.fromBlock ?? ({ kind: 'tag', tag: 'earliest' } as const),
     toBlock: given.toBlock ?? latest,
     from: setOf(given.fromAddress),
     to: setOf(given.toAddress),
+    // with both addresses: whether a frame must match either or both
     mode: given.mode ?? 'intersection',
+    // frames to skip
     after: given.after ?? 0,
     count,
     isCountGiven: given.count !== undefined,
   }
 })
+
+type FrameQuery = ReturnType<typeof frameQuery.decode>
 
 /** A creation's recipient is the new contract, a destruction's is the beneficiary. */
 function matchesFrame({ from, to, mode }: FrameQuery, frame: CallFrame): boolean {
@@ -99,7 +116,26 @@ const listRecorder: Recorder = (stage) =>
     stage.writer.write(']')
   })(stage)
 
-export const traceFrameMethods: Methods = [
+/** `{transactionHash, opcodeGas: [{opcode, count, gasUsed}]}`: alloy's TransactionOpcodeGas (rpc-types-trace). */
+const opcodeGasRecorder: Recorder = ({ writer, place }) => {
+  const { tracer, byOpcode } = recordOpcodeGas()
+  return {
+    tracer,
+    write: async () => {
+      const entries = [...byOpcode].map(([opcode, { count, gasUsed }]) => ({
+        opcode,
+        count,
+        gasUsed: Number(gasUsed),
+      }))
+      writer.value({ transactionHash: place?.transactionHash ?? null, opcodeGas: entries })
+    },
+  }
+}
+
+/** A message and the parts of its trace. */
+const tracedMessage = pair('[transaction, types]', transactionRequest, parts)
+
+export const traceMethods: Methods = [
   method('trace_transaction', {
     summary: 'Returns the call frames of a transaction, callers first; null if it is not mined.',
     params: [transactionHash],
@@ -138,6 +174,123 @@ export const traceFrameMethods: Methods = [
     example: { params: [UNKNOWN, ['0x0']], result: null },
     onFork: 'replay',
     handle: frameAt,
+  }),
+  method('trace_replayTransaction', {
+    summary: 'Replays a mined transaction: call frames, state differences, operations.',
+    params: [transactionHash, optional('types', parts, ['trace'])],
+    result: replayForm,
+    onFork: 'replay',
+    handle: (context, transactionHash, wanted) =>
+      recordTransaction(
+        context,
+        minedPlace(context.chain.state, transactionHash),
+        replayRecorder(wanted, false),
+      ),
+  }),
+  method('trace_replayBlockTransactions', {
+    summary: 'Replays all transactions of a block like trace_replayTransaction.',
+    params: [block, optional('types', parts, ['trace'])],
+    result: { ...replaysForm, noun: 'transaction' },
+    example: { params: ['earliest', ['trace']], result: [] },
+    onFork: 'replay',
+    handle: async (context, reference, wanted) => {
+      const record = await recordAt(context.chain, reference, context.caller)
+      const work = newTraceWork(context)
+      await recordList(context.chain, record, work, replayRecorder(wanted, true))
+      return work.writer.end()
+    },
+  }),
+  method('trace_transactionOpcodeGas', {
+    summary: 'Returns count and own gas of each opcode of a transaction; null if unknown.',
+    params: [transactionHash],
+    result: transactionOpcodeGas,
+    example: { result: null },
+    onFork: 'replay',
+    handle: (context, transactionHash) => {
+      const place = transactionPlace(context.chain.state.tree, transactionHash)
+      return place === undefined ? null : recordTransaction(context, place, opcodeGasRecorder)
+    },
+  }),
+  method('trace_blockOpcodeGas', {
+    summary: 'Returns trace_transactionOpcodeGas of each transaction of a block; null if unknown.',
+    params: [block],
+    result: blockOpcodeGas,
+    example: { params: ['0xffffff'], result: null },
+    onFork: 'replay',
+    handle: async (context, block) => {
+      const record = await findRecord(context.chain, block, context.caller)
+      if (record === undefined) return null
+      const { header, hash: blockHash } = record.block
+      const work = newTraceWork(context)
+      const { writer } = work
+      writer.write(`{"blockHash":"${blockHash}","blockNumber":${header.number},"transactions":`)
+      await recordList(context.chain, record, work, opcodeGasRecorder)
+      writer.write('}')
+      return writer.end()
+    },
+  }),
+  method('trace_call', {
+    summary: 'Traces a call: call frames, state differences, operations.',
+    params: [
+      transaction,
+      optional('types', parts, ['trace']),
+      blockOrLatest,
+      overriddenState,
+      overriddenBlock,
+    ],
+    result: replayForm,
+    onFork: 'here',
+    handle: (context, request, wanted, reference, accounts, block) =>
+      recordOne(context, wanted, (tracerFor) =>
+        traceMessage(
+          context.chain,
+          {
+            request,
+            reference,
+            stateOverrides: accounts,
+            blockOverrides: block,
+            cancellation: context.caller,
+          },
+          tracerFor,
+        ),
+      ),
+  }),
+  method('trace_callMany', {
+    summary: 'Traces a list of [transaction, types], each on the state after the last.',
+    params: [param('calls', list(tracedMessage)), blockOrLatest],
+    result: repliesForm,
+    example: { params: [[[TRANSFER, ['trace']]], 'latest'] },
+    onFork: 'here',
+    handle: async (context, calls, reference) => {
+      const work = newTraceWork(context)
+      let world: World | undefined
+      work.writer.write('[')
+      for (const [index, [request, wanted]] of calls.entries()) {
+        if (index > 0) work.writer.write(',')
+        const run = await recordInto(work, wanted, (tracerFor) =>
+          traceMessage(
+            context.chain,
+            { request, reference, world, cancellation: work.cancellation },
+            tracerFor,
+          ),
+        )
+        printLines(context, run.outcome)
+        world = run.outcome.world
+      }
+      work.writer.write(']')
+      return work.writer.end()
+    },
+  }),
+  method('trace_rawTransaction', {
+    summary: 'Traces a signed transaction in the next block without sending it.',
+    params: [raw, optional('types', parts, ['trace'])],
+    result: replayForm,
+    handle: (context, raw, wanted) => {
+      const { transaction } = decodeSent(raw)
+      return recordOne(context, wanted, (tracerFor) =>
+        traceUnsent(context.chain, transaction, tracerFor),
+      )
+    },
   }),
 ]
 
@@ -276,4 +429,23 @@ function rewardEntries({ state }: Chain, { block }: BlockRecord): readonly Rewar
       type: 'reward',
     },
   }))
+}
+
+/** Records a run outside any block. */
+async function recordOne(
+  context: MethodContext,
+  wanted: readonly Part[],
+  trace: (tracerFor: TracerFor) => Promise<TracedRun>,
+): Promise<JsonText> {
+  const work = newTraceWork(context)
+  printLines(context, (await recordInto(work, wanted, trace)).outcome)
+  return work.writer.end()
+}
+
+function recordInto(
+  work: TraceWork,
+  wanted: readonly Part[],
+  trace: (tracerFor: TracerFor) => Promise<TracedRun>,
+): Promise<TracedRun> {
+  return recordRun(work, replayRecorder(wanted, false), trace)
 }

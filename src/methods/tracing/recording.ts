@@ -1,6 +1,3 @@
-// Records the runs of a request: transactions of blocks, and messages, within the limits of one request.
-import { DevchainError } from '../../core/errors.ts'
-import type { Hash } from '../../core/hex.ts'
 import { type Cancellation, throwIfCancelled } from '../../evm/cancellation.ts'
 import type { Tracer } from '../../evm/executor.ts'
 import {
@@ -14,7 +11,6 @@ import {
 import type { Chain } from '../../node/chain/chain.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import type { TransactionPlace } from '../../node/ledger/blocktree.ts'
-import { knownPlace } from '../../node/ledger/leftblocks.ts'
 import type { Project } from '../../project/project.ts'
 import { type JsonText, JsonWriter } from '../../rpc/jsontext.ts'
 import type { MethodContext } from '../common/context.ts'
@@ -153,14 +149,6 @@ function logCounter({ executed }: BlockRecord): (index: number) => number {
     for (; counted < index; counted++) logs += executed[counted]?.receipt.logs.length ?? 0
     return logs
   }
-}
-
-/** @throws {DevchainError} `NOT_FOUND` if no block of the chain has it */
-export function minedPlace({ state }: Chain, hash: Hash): TransactionPlace {
-  const place = knownPlace(state, hash)
-  if (place !== undefined) return place
-  const message = `transaction ${hash} not found: it is in no block of the chain`
-  throw new DevchainError('NOT_FOUND', message, undefined, { transaction: hash })
 }
 
 /** The position that a transaction's frames belong to. */

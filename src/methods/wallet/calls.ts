@@ -15,6 +15,7 @@ import { optional, param } from '../../rpc/method.ts'
 import {
   address,
   anything,
+  asJson,
   boolean,
   data,
   enumeration,
@@ -115,21 +116,10 @@ const statusShape: Encoder<BatchStatus> = shape<BatchStatus>('status of a batch'
   ),
 })
 
-/** The wallet's capabilities on a chain; undefined on any but this one. */
-interface Capabilities {
-  readonly chainId: bigint
-  readonly isAtomic: boolean
-}
-
-const capabilitiesShape: Encoder<Capabilities | undefined> = {
-  name: 'capabilities by chain id',
-  json: { type: 'object', additionalProperties: { type: 'object' } },
-  encode: (capabilities): Json => {
-    if (capabilities === undefined) return {}
-    const status = capabilities.isAtomic ? 'supported' : 'unsupported'
-    return { [quantityFromBigint(capabilities.chainId)]: { atomic: { status } } }
-  },
-}
+const capabilities: Encoder<Json> = asJson('capabilities by chain id', {
+  type: 'object',
+  additionalProperties: { type: 'object' },
+})
 
 export const walletCallMethods: Methods = [
   method('wallet_sendCalls', {
@@ -174,13 +164,15 @@ export const walletCallMethods: Methods = [
   method('wallet_getCapabilities', {
     summary: 'Returns by chain whether wallet_sendCalls can be atomic for an account (EIP-5792).',
     params: [optional('account', address), optional('chainIds', list(quantity))],
-    result: capabilitiesShape,
+    result: capabilities,
     example: { result: { '0x21': { atomic: { status: 'supported' } } } },
     handle: ({ chain }, account: Address | undefined, chainIds) => {
       if (account !== undefined) requireOwn(chain, account)
       const { chainId } = chain.state.config
-      if (chainIds?.includes(chainId) === false) return undefined
-      return { chainId, isAtomic: isInstant(chain.state.mining) }
+      // none on other chains
+      if (chainIds?.includes(chainId) === false) return {}
+      const status = isInstant(chain.state.mining) ? 'supported' : 'unsupported'
+      return { [quantityFromBigint(chainId)]: { atomic: { status } } }
     },
   }),
 ]

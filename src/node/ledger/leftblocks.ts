@@ -1,4 +1,5 @@
 // Blocks of all branches that the chain still knows: those that reorgs left are in its tree, those of reverts in the states they left.
+import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import type { BlockRecord } from './blockrecord.ts'
 import {
@@ -45,6 +46,14 @@ export function knownBlock({ tree, left }: Branches, hash: Hash): BlockRecord | 
     }
   }
   return blockByHash(tree, hash)
+}
+
+/** @throws {DevchainError} `NOT_FOUND` if no block has the transaction */
+export function minedPlace(state: Branches, hash: Hash): TransactionPlace {
+  const place = knownPlace(state, hash)
+  if (place !== undefined) return place
+  const message = `transaction ${hash} not found: it is in no block of the chain`
+  throw new DevchainError('NOT_FOUND', message, undefined, { transaction: hash })
 }
 
 /** Where a transaction is on the chain, or else on a branch that was left. */

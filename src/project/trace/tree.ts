@@ -1,6 +1,5 @@
 // A transaction or call, run again, as a named call trace: for the log, `devchain trace` and programs.
 import { checksumAddress } from '../../core/crypto/crypto.ts'
-import { DevchainError } from '../../core/errors.ts'
 import { bytes, ether, number, oneLine, short } from '../../core/format.ts'
 import {
   type Address,
@@ -17,7 +16,7 @@ import { recordTouched } from '../../evm/tracers/recorders.ts'
 import { replayOne, TraceBudget } from '../../node/calls/replay.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import type { Rerun } from '../../node/chain/failedrun.ts'
-import { knownPlace } from '../../node/ledger/leftblocks.ts'
+import { minedPlace } from '../../node/ledger/leftblocks.ts'
 import { MissingState } from '../../state/misses.ts'
 import { accountAt, slotValue, type World } from '../../state/world.ts'
 import { selectorOf } from '../naming/callees.ts'
@@ -80,11 +79,7 @@ const MOST_KEYS = 128
 
 /** @throws {DevchainError} `NOT_FOUND` if no block of the chain has it, `LIMIT_EXCEEDED` for too many calls */
 export async function tracedMined(chain: Chain, hash: Hash): Promise<TracedTransaction> {
-  const place = knownPlace(chain.state, hash)
-  if (place === undefined) {
-    const message = `transaction ${hash} not found: it is in no block of the chain`
-    throw new DevchainError('NOT_FOUND', message)
-  }
+  const place = minedPlace(chain.state, hash)
   const { tracer: calls, top } = recordAllCalls()
   const { tracer: touching, touched } = recordTouched([])
   const tracer = combineTracers([calls, touching])
