@@ -64,7 +64,7 @@ const traceOptions: Decoder<Recorder> = {
 }
 
 /** Struct logs with stack and storage. */
-const DEFAULT_TRACE: Recorder = structLogRecorder(structLogOptions({}))
+const DEFAULT_TRACE = traceOptions.decode({}, '')
 
 /**
  * As `traceOptions`, with `stateOverrides`, `blockOverrides` and `txIndex`: the call runs before the block's transaction of

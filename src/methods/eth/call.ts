@@ -32,11 +32,11 @@ export const callMethods: Methods = [
     result: { ...data, unit: 'return data' },
     example: { result: '0x' },
     onFork: 'call',
-    handle: (context, request, block, accounts, environment) => {
+    handle: (context, request, block, stateOverrides, blockOverrides) => {
       const { chain, caller } = context
       const outcome = call(chain, request, block, {
-        stateOverrides: accounts,
-        blockOverrides: environment,
+        stateOverrides,
+        blockOverrides,
         cancellation: caller,
         tracer: chain.execution.callTracer,
         onRun: onRunOf(context),
@@ -65,10 +65,10 @@ export const callMethods: Methods = [
     result: gasAmount,
     example: { result: '0x5208' },
     onFork: 'here',
-    handle: (context, request, block, accounts, environment) =>
+    handle: (context, request, block, stateOverrides, blockOverrides) =>
       estimateGas(context.chain, request, block, {
-        stateOverrides: accounts,
-        blockOverrides: environment,
+        stateOverrides,
+        blockOverrides,
         cancellation: context.caller,
         onRun: onRunOf(context),
       }),
@@ -83,12 +83,10 @@ export const callMethods: Methods = [
     }),
     example: { result: { accessList: [], gasUsed: '0x5208' } },
     onFork: 'here',
-    handle: async (context, request, block, accounts) => {
+    handle: async (context, request, block, stateOverrides) => {
       const { chain, caller, profile } = context
-      const answer = await createAccessList(chain, request, block, {
-        stateOverrides: accounts,
-        cancellation: caller,
-      })
+      const scene = { stateOverrides, cancellation: caller }
+      const answer = await createAccessList(chain, request, block, scene)
       const { outcome } = answer
       const { failure, output, consoleLines } = outcome
       // a message that succeeds is sent next, and prints its lines then

@@ -5,7 +5,7 @@
 // began and the gas it used itself: without intrinsic gas, and before refunds.
 
 import { type Address, type Hash, quantityFromBigint } from '../../core/hex.ts'
-import { type CallFrame, type FlatFrame, flatten, recordCalls } from '../../evm/tracers/calls.ts'
+import { type CallFrame, flatten, recordCalls } from '../../evm/tracers/calls.ts'
 import { recordOpcodeGas } from '../../evm/tracers/recorders.ts'
 import {
   type TracedRun,
@@ -21,7 +21,7 @@ import { minedPlace } from '../../node/ledger/leftblocks.ts'
 import { type BlockReference, latest } from '../../node/ledger/references.ts'
 import { rewardsIn } from '../../node/mining/rewards.ts'
 import { decodeSent } from '../../protocol/transactions/sidecar.ts'
-import type { JsonText } from '../../rpc/jsontext.ts'
+import type { JsonText, JsonWriter } from '../../rpc/jsontext.ts'
 import { optional, param } from '../../rpc/method.ts'
 import { address, enumeration, list, quantityNumber } from '../../rpc/primitives.ts'
 import { invalid, type Json, remark } from '../../rpc/schema.ts'
@@ -34,7 +34,6 @@ import {
   recordList,
   recordRun,
   recordTransaction,
-  type TraceWork,
 } from '../tracing/recording.ts'
 import type { Recorder } from '../tracing/tracers.ts'
 import { block, blockOrLatest, blockReference } from '../wire/decodeblock.ts'
@@ -109,12 +108,11 @@ function setOf(addresses: readonly Address[] | undefined): ReadonlySet<Address> 
 }
 
 /** Writes a transaction's frames as a list. */
-const listRecorder: Recorder = (stage) =>
-  treeRecorder(async (top, place) => {
-    stage.writer.write('[')
-    await writeFlatFrames(stage.writer, top, { withParityErrors: true, place })
-    stage.writer.write(']')
-  })(stage)
+const listRecorder = treeRecorder(async (top, place, writer) => {
+  writer.write('[')
+  await writeFlatFrames(writer, top, { withParityErrors: true, place })
+  writer.write(']')
+})
 
 /** `{transactionHash, opcodeGas: [{opcode, count, gasUsed}]}`: alloy's TransactionOpcodeGas (rpc-types-trace). */
 const opcodeGasRecorder: Recorder = ({ writer, place }) => {
@@ -134,6 +132,8 @@ const opcodeGasRecorder: Recorder = ({ writer, place }) => {
 
 /** A message and the parts of its trace. */
 const tracedMessage = pair('[transaction, types]', transactionRequest, parts)
+
+const types = optional('types', parts, ['trace'])
 
 export const traceMethods: Methods = [
   method('trace_transaction', {
@@ -177,7 +177,7 @@ export const traceMethods: Methods = [
   }),
   method('trace_replayTransaction', {
     summary: 'Replays a mined transaction: call frames, state differences, operations.',
-    params: [transactionHash, optional('types', parts, ['trace'])],
+    params: [transactionHash, types],
     result: replayForm,
     onFork: 'replay',
     handle: (context, transactionHash, wanted) =>
@@ -189,7 +189,7 @@ export const traceMethods: Methods = [
   }),
   method('trace_replayBlockTransactions', {
     summary: 'Replays all transactions of a block like trace_replayTransaction.',
-    params: [block, optional('types', parts, ['trace'])],
+    params: [block, types],
     result: { ...replaysForm, noun: 'transaction' },
     example: { params: ['earliest', ['trace']], result: [] },
     onFork: 'replay',
@@ -231,29 +231,16 @@ export const traceMethods: Methods = [
   }),
   method('trace_call', {
     summary: 'Traces a call: call frames, state differences, operations.',
-    params: [
-      transaction,
-      optional('types', parts, ['trace']),
-      blockOrLatest,
-      overriddenState,
-      overriddenBlock,
-    ],
+    params: [transaction, types, blockOrLatest, overriddenState, overriddenBlock],
     result: replayForm,
     onFork: 'here',
-    handle: (context, request, wanted, reference, accounts, block) =>
-      recordOne(context, wanted, (tracerFor) =>
-        traceMessage(
-          context.chain,
-          {
-            request,
-            reference,
-            stateOverrides: accounts,
-            blockOverrides: block,
-            cancellation: context.caller,
-          },
-          tracerFor,
-        ),
-      ),
+    handle: (context, request, wanted, reference, stateOverrides, blockOverrides) => {
+      const cancellation = context.caller
+      const message = { request, reference, stateOverrides, blockOverrides, cancellation }
+      return recordOne(context, wanted, (tracerFor) =>
+        traceMessage(context.chain, message, tracerFor),
+      )
+    },
   }),
   method('trace_callMany', {
     summary: 'Traces a list of [transaction, types], each on the state after the last.',
@@ -267,12 +254,9 @@ export const traceMethods: Methods = [
       work.writer.write('[')
       for (const [index, [request, wanted]] of calls.entries()) {
         if (index > 0) work.writer.write(',')
-        const run = await recordInto(work, wanted, (tracerFor) =>
-          traceMessage(
-            context.chain,
-            { request, reference, world, cancellation: work.cancellation },
-            tracerFor,
-          ),
+        const message = { request, reference, world, cancellation: work.cancellation }
+        const run = await recordRun(work, replayRecorder(wanted, false), (tracerFor) =>
+          traceMessage(context.chain, message, tracerFor),
         )
         printLines(context, run.outcome)
         world = run.outcome.world
@@ -283,7 +267,7 @@ export const traceMethods: Methods = [
   }),
   method('trace_rawTransaction', {
     summary: 'Traces a signed transaction in the next block without sending it.',
-    params: [raw, optional('types', parts, ['trace'])],
+    params: [raw, types],
     result: replayForm,
     handle: (context, raw, wanted) => {
       const { transaction } = decodeSent(raw)
@@ -294,14 +278,14 @@ export const traceMethods: Methods = [
   }),
 ]
 
-type TakeFrames = (top: CallFrame, place: FramePlace) => Promise<void>
+type TakeFrames = (top: CallFrame, place: FramePlace, writer: JsonWriter) => Promise<void>
 
 /** Passes a transaction's frames to `take`. */
 function treeRecorder(take: TakeFrames): Recorder {
-  return ({ budget, place }) => {
+  return ({ budget, place, writer }) => {
     const { tracer, top } = recordCalls({ keep: budget.keep })
     const write = async (): Promise<void> => {
-      if (place !== undefined) await take(top(), place)
+      if (place !== undefined) await take(top(), place, writer)
     }
     return { tracer, write }
   }
@@ -318,7 +302,7 @@ async function blockFramesOf(context: MethodContext, record: BlockRecord): Promi
     await writeFlatFrames(work.writer, top, { withParityErrors: true, place })
   }
   await recordBlock(context.chain, record, work, treeRecorder(take))
-  for (const { entry } of rewardEntries(context.chain, record)) {
+  for (const entry of rewardEntries(context.chain, record)) {
     if (!isFirst) work.writer.write(',')
     isFirst = false
     work.writer.value(entry)
@@ -336,16 +320,12 @@ function frameAt(
   const place = transactionPlace(context.chain.state.tree, transactionHash)
   if (place === undefined) return null
   const wanted = positions.join()
-  return recordTransaction(context, place, (stage) =>
-    treeRecorder(async (top, at) => {
-      let found: FlatFrame | undefined
-      for (const flat of flatten(top)) {
-        if (flat.traceAddress.join() === wanted) found = flat
-      }
-      const form = { withParityErrors: true, place: at }
-      stage.writer.value(found === undefined ? null : flatFrame(found, form))
-    })(stage),
-  )
+  const recorder = treeRecorder(async (top, at, writer) => {
+    const found = [...flatten(top)].find(({ traceAddress }) => traceAddress.join() === wanted)
+    const form = { withParityErrors: true, place: at }
+    writer.value(found === undefined ? null : flatFrame(found, form))
+  })
+  return recordTransaction(context, place, recorder)
 }
 
 /** Searches blocks until there are enough frames. */
@@ -373,8 +353,8 @@ async function filterFrames(context: MethodContext, query: FrameQuery): Promise<
       }
     }
     await recordBlock(chain, record, work, treeRecorder(take))
-    for (const { author, entry } of rewardEntries(chain, record)) {
-      offer(matchesReward(query, author), () => entry)
+    for (const entry of rewardEntries(chain, record)) {
+      offer(matchesReward(query, entry.action.author), () => entry)
     }
   }
   work.writer.write(']')
@@ -402,32 +382,27 @@ async function rangeOf(
   throw invalid('fromBlock', `a block up to toBlock, ${to}`, from)
 }
 
-interface RewardEntry {
-  readonly author: Address
-  readonly entry: Json
-}
-
 /** The miner's reward first; empty for the genesis and on chains without rewards. */
-function rewardEntries({ state }: Chain, { block }: BlockRecord): readonly RewardEntry[] {
+function rewardEntries(
+  { state }: Chain,
+  { block }: BlockRecord,
+): readonly (Json & { readonly action: { readonly author: Address } })[] {
   const { header, uncles, hash } = block
   if (header.number === 0n) return []
   const hardfork = state.config.hardforkAt(header.number, header.timestamp)
   const rewards = rewardsIn(state.config, hardfork, header, uncles)
   return [...rewards.slice(-1), ...rewards.slice(0, -1)].map(({ address, amount }, index) => ({
-    author: address,
-    entry: {
-      action: {
-        author: address,
-        rewardType: index === 0 ? 'block' : 'uncle',
-        value: quantityFromBigint(amount),
-      },
-      blockHash: hash,
-      blockNumber: Number(header.number),
-      result: null,
-      subtraces: 0,
-      traceAddress: [],
-      type: 'reward',
+    action: {
+      author: address,
+      rewardType: index === 0 ? 'block' : 'uncle',
+      value: quantityFromBigint(amount),
     },
+    blockHash: hash,
+    blockNumber: Number(header.number),
+    result: null,
+    subtraces: 0,
+    traceAddress: [],
+    type: 'reward',
   }))
 }
 
@@ -438,14 +413,6 @@ async function recordOne(
   trace: (tracerFor: TracerFor) => Promise<TracedRun>,
 ): Promise<JsonText> {
   const work = newTraceWork(context)
-  printLines(context, (await recordInto(work, wanted, trace)).outcome)
+  printLines(context, (await recordRun(work, replayRecorder(wanted, false), trace)).outcome)
   return work.writer.end()
-}
-
-function recordInto(
-  work: TraceWork,
-  wanted: readonly Part[],
-  trace: (tracerFor: TracerFor) => Promise<TracedRun>,
-): Promise<TracedRun> {
-  return recordRun(work, replayRecorder(wanted, false), trace)
 }

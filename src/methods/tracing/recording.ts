@@ -35,10 +35,6 @@ export function newTraceWork({
   return { writer: new JsonWriter(), budget, cancellation: caller, project: project.project }
 }
 
-interface LimitedRecording extends Omit<TraceRecording, 'tracer'> {
-  readonly tracer: Tracer
-}
-
 /**
  * The tracer also enforces the limits, waits for the writer, and throws `CANCELLED` when
  * the request is cancelled.
@@ -48,14 +44,14 @@ function begin(
   recorder: Recorder,
   target: TracedTarget,
   place: Stage['place'],
-): LimitedRecording {
+): TraceRecording {
   const recording = recorder({ writer, budget, target, place, project })
   const onPause = async (): Promise<void> => {
     throwIfCancelled(cancellation)
     await writer.settle()
   }
-  const tracer = { ...recording.tracer, onTick: budget.tick, onPause }
-  return { tracer, write: recording.write }
+  const tracer: Tracer = { ...recording.tracer, onTick: budget.tick, onPause }
+  return { ...recording, tracer }
 }
 
 /**
@@ -68,7 +64,7 @@ export async function recordRun(
   trace: (tracerFor: TracerFor) => Promise<TracedRun>,
   place?: FramePlace,
 ): Promise<TracedRun> {
-  let recording: LimitedRecording | undefined
+  let recording: TraceRecording | undefined
   const run = await trace((target, index) => {
     throwIfCancelled(work.cancellation)
     // transactions before it in its block
@@ -111,7 +107,7 @@ export async function recordBlock(
   work: TraceWork,
   recorder: Recorder,
 ): Promise<void> {
-  let recording: LimitedRecording | undefined
+  let recording: TraceRecording | undefined
   const logsBefore = logCounter(record)
   const tracerFor = (target: TracedTarget, index: number): Tracer | undefined => {
     throwIfCancelled(work.cancellation)

@@ -15,7 +15,7 @@ import { outermostFrame } from '../../node/ledger/outermostframe.ts'
 import type { Project } from '../../project/project.ts'
 import type { JsonWriter } from '../../rpc/jsontext.ts'
 import { boolean } from '../../rpc/primitives.ts'
-import { invalid, type Notes } from '../../rpc/schema.ts'
+import { type Decoder, invalid, type Notes } from '../../rpc/schema.ts'
 import { members } from '../wire/decodeobject.ts'
 import {
   dimensionsOf,
@@ -82,14 +82,19 @@ export function touchRecorder({ from, to, coinbase, authorities }: TracedTarget)
   return recordTouched([from, ...(to === null ? [] : [to]), coinbase, ...authorities])
 }
 
+type Making = (config: unknown, path: string, notes?: Notes) => Recorder
+
+function configured<T>(config: Decoder<T>, make: (config: T) => Recorder): Making {
+  return (given, path, notes) => make(config.decode(given, path, notes))
+}
+
 const callConfig = members('callTracer config', {
   onlyTopCall: boolean,
   withLog: boolean,
   names: boolean,
 })
 
-function callTracer(config: unknown, path: string, notes?: Notes): Recorder {
-  const { onlyTopCall, withLog, names: wantsNames } = callConfig.decode(config, path, notes)
+const callTracer = configured(callConfig, ({ onlyTopCall, withLog, names: wantsNames }) => {
   let explained = 0
   const recorder: Recorder = ({ writer, budget, place, project }) => {
     const { tracer, top } = recordCalls({
@@ -122,7 +127,7 @@ function callTracer(config: unknown, path: string, notes?: Notes): Recorder {
         dimensions: knownDimensions(executed),
       }),
   })
-}
+})
 
 /** Failures explained per request: each runs again. */
 const EXPLAINED = 10
@@ -147,11 +152,10 @@ const flatConfig = members('flatCallTracer config', {
   includePrecompiles: boolean,
 })
 
-function flatCallTracer(config: unknown, path: string, notes?: Notes): Recorder {
-  const { convertParityErrors = false, includePrecompiles } = flatConfig.decode(config, path, notes)
+const flatCallTracer = configured(flatConfig, ({ convertParityErrors, includePrecompiles }) => {
   return ({ writer, budget, place }) => {
     const { tracer, top } = recordCalls({ keep: budget.keep })
-    const form = { withParityErrors: convertParityErrors, includePrecompiles, place }
+    const form = { withParityErrors: convertParityErrors === true, includePrecompiles, place }
     return {
       tracer,
       write: async (run) => {
@@ -161,7 +165,7 @@ function flatCallTracer(config: unknown, path: string, notes?: Notes): Recorder 
       },
     }
   }
-}
+})
 
 const prestateConfig = members('prestateTracer config', {
   diffMode: boolean,
@@ -170,43 +174,34 @@ const prestateConfig = members('prestateTracer config', {
   includeEmpty: boolean,
 })
 
-function prestateTracer(config: unknown, path: string, notes?: Notes): Recorder {
-  const options = prestateConfig.decode(config, path, notes)
-  return ({ writer, target }) => {
-    const { tracer, touched } = touchRecorder(target)
-    return { tracer, write: async (run) => writer.value(prestateOf(run, touched, options)) }
-  }
-}
+const prestateTracer = configured(prestateConfig, (options) => ({ writer, target }) => {
+  const { tracer, touched } = touchRecorder(target)
+  return { tracer, write: async (run) => writer.value(prestateOf(run, touched, options)) }
+})
 
 const emptyConfig = members('config', {})
 
-function selectorTracer(config: unknown, path: string, notes?: Notes): Recorder {
-  emptyConfig.decode(config, path, notes)
-  return ({ writer }) => {
-    const { tracer, counts } = recordSelectors()
-    return { tracer, write: async () => writer.value(Object.fromEntries(counts)) }
-  }
-}
+const selectorTracer = configured(emptyConfig, () => ({ writer }) => {
+  const { tracer, counts } = recordSelectors()
+  return { tracer, write: async () => writer.value(Object.fromEntries(counts)) }
+})
 
 /** A transaction's gas in both dimensions; before amsterdam there is no state gas. */
-function stateGasTracer(config: unknown, path: string, notes?: Notes): Recorder {
-  emptyConfig.decode(config, path, notes)
-  return ({ writer }) => ({
-    tracer: {},
-    write: async (run) => {
-      const { gasUsed, gasRefund } = run.outcome
-      const before = { executionGasUsed: gasUsed + gasRefund, stateGasUsed: 0n, gasRefund }
-      const parts = { gasUsed, ...(dimensionsOf(run) ?? before) }
-      const members = Object.entries(parts).map(([key, gas]) => [key, quantityFromBigint(gas)])
-      writer.value(Object.fromEntries(members))
-    },
-  })
-}
+const stateGasTracer = configured(emptyConfig, () => ({ writer }) => ({
+  tracer: {},
+  write: async (run) => {
+    const { gasUsed, gasRefund } = run.outcome
+    const before = { executionGasUsed: gasUsed + gasRefund, stateGasUsed: 0n, gasRefund }
+    const parts = { gasUsed, ...(dimensionsOf(run) ?? before) }
+    const members = Object.entries(parts).map(([key, gas]) => [key, quantityFromBigint(gas)])
+    writer.value(Object.fromEntries(members))
+  },
+}))
 
-function noopTracer(config: unknown, path: string, notes?: Notes): Recorder {
-  emptyConfig.decode(config, path, notes)
-  return ({ writer }) => ({ tracer: {}, write: async () => writer.write('{}') })
-}
+const noopTracer = configured(emptyConfig, () => ({ writer }) => ({
+  tracer: {},
+  write: async () => writer.write('{}'),
+}))
 
 /** Several tracers in one run: configs and results are keyed by tracer name. */
 function muxTracer(config: unknown, path: string, notes?: Notes): Recorder {
@@ -231,8 +226,6 @@ function muxTracer(config: unknown, path: string, notes?: Notes): Recorder {
     }
   }
 }
-
-type Making = (config: unknown, path: string, notes?: Notes) => Recorder
 
 const TRACERS: ReadonlyMap<string, Making> = new Map([
   ['callTracer', callTracer],
