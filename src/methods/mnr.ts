@@ -55,6 +55,9 @@ const hashes: Decoder<readonly Uint8Array[]> = {
       .decode(value, path)
       .split(/\s+/)
       .filter((word) => word !== '')
+    if (words.length === 0) {
+      throw new DevchainError('WORK_REJECTED', "The list of merkle hashes can't be empty")
+    }
     return words.map((word, i) => parseBytes(hash.decode(word, `${path}[${i}]`)))
   },
 }
@@ -100,17 +103,15 @@ export const mnrMethods: Methods = [
     result: imported,
     example: { params: ['00'.repeat(32), '00'.repeat(80), '00'.repeat(65), '00'.repeat(32)] },
     effects: 'chain',
-    handle: ({ getWork }, blockHash, header, coinbase, ids) => {
-      requireSome(ids)
-      return getWork.submitMerged(
+    handle: ({ getWork }, blockHash, header, coinbase, ids) =>
+      getWork.submitMerged(
         proofOfBlock({
           header: requireParentHash(requireParentHeader(header), blockHash),
           coinbase: decodeParentTransaction(coinbase),
           // ids are shown in reverse byte order
           ids: ids.map((id) => id.toReversed()),
         }),
-      )
-    },
+      ),
   }),
   method('mnr_submitParentChainBlockPartialMerkle', {
     summary: "Mines like mnr_submitParentChainBlock, from the coinbase's Merkle path.",
@@ -125,7 +126,6 @@ export const mnrMethods: Methods = [
     example: { params: ['00'.repeat(32), '00'.repeat(80), '00'.repeat(65), '00'.repeat(32), '1'] },
     effects: 'chain',
     handle: ({ getWork }, blockHash, header, coinbase, branch, count) => {
-      requireSome(branch)
       requireBranchLength(branch.length, count)
       return getWork.submitMerged(
         proofOfBranch(
@@ -137,8 +137,3 @@ export const mnrMethods: Methods = [
     },
   }),
 ]
-
-function requireSome(list: readonly Uint8Array[]): void {
-  if (list.length > 0) return
-  throw new DevchainError('WORK_REJECTED', "The list of merkle hashes can't be empty")
-}

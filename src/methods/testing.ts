@@ -121,16 +121,9 @@ export const testingMethods: Methods = [
       ],
     },
     onFork: 'here',
-    handle: ({ chain, caller }, parentHash, attributes, transactions, extraData) =>
-      buildBlock(
-        chain,
-        {
-          parentHash,
-          attributes,
-          transactions: transactions?.map((raw) => decodeSent(raw)),
-          extraData,
-        },
-        caller,
-      ),
+    handle: ({ chain, caller }, parentHash, attributes, encoded, extraData) => {
+      const transactions = encoded?.map((raw) => decodeSent(raw))
+      return buildBlock(chain, { parentHash, attributes, transactions, extraData }, caller)
+    },
   }),
 ]

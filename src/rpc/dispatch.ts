@@ -342,31 +342,23 @@ function run<C>(
   return beyond(context, method, adapted, () => method.run(context, adapted, notes))
 }
 
-function positions<C>(method: Method<C>, params: Params): readonly unknown[] {
-  return Array.isArray(params) ? params : positional(method, params)
-}
-
 /** Orders named parameters as declared. */
-function positional<C>(method: Method<C>, params: Params): readonly unknown[] {
+function positions<C>(method: Method<C>, params: Params): readonly unknown[] {
+  if (Array.isArray(params)) return params
   const named = new Map(Object.entries(params))
   const values = method.params.map(({ name }) => named.get(name))
   for (const { name } of method.params) named.delete(name)
   const [surplus] = named.keys()
   if (surplus === undefined) return values
-  const names = method.params.map(({ name }) => name)
-  const known = names.length === 0 ? 'it takes none' : `it takes ${names.join(', ')}`
-  throw new DevchainError(
-    'INVALID_PARAMS',
-    `${method.name} has no parameter ${printValue(surplus)}: ${known}`,
-  )
+  const known = method.params.map(({ name }) => name).join(', ') || 'none'
+  const message = `${method.name} has no parameter ${printValue(surplus)}: it takes ${known}`
+  throw new DevchainError('INVALID_PARAMS', message)
 }
 
 function checkBatch(batch: readonly unknown[], limit: number): void {
   if (batch.length === 0) {
-    throw new DevchainError(
-      'INVALID_REQUEST',
-      'invalid request: expected at least one request in a batch',
-    )
+    const message = 'invalid request: expected at least one request in a batch'
+    throw new DevchainError('INVALID_REQUEST', message)
   }
   if (batch.length > limit) {
     const message = `a batch may have at most ${limit} requests, got ${batch.length}`

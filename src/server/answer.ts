@@ -1,5 +1,5 @@
 // Interfaces of the server: chains by path, and sites.
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { MaybePromise } from '../core/promises.ts'
@@ -52,14 +52,10 @@ export interface ServerFront {
   readonly links?: LinkDoor | undefined
 }
 
-/** Headers that identify the destination and the calling page. */
-export interface CallerHeaders {
-  readonly host?: string | undefined
-  readonly origin?: string | undefined
-}
-
-/** Returns the refusal; undefined if allowed. */
-export type CallerCheck = (headers: CallerHeaders) => Refusal | undefined
+/** Checks the destination and the calling page. @returns the refusal; undefined if allowed */
+export type CallerCheck = (
+  headers: Pick<IncomingHttpHeaders, 'host' | 'origin'>,
+) => Refusal | undefined
 
 export interface HttpOptions {
   readonly front: ServerFront

@@ -48,18 +48,14 @@ export function createHostCheck(
   return (header) => {
     // HTTP/1.0 and hand-written clients omit it; browsers never do
     if (header === lastAllowed || header === undefined || header === '') return undefined
-    if (!isAllowed(hostNameOf(header))) {
-      onForeign?.(header)
-      return wrongHost(header)
+    if (isAllowed(hostNameOf(header))) {
+      lastAllowed = header
+      return undefined
     }
-    lastAllowed = header
-    return undefined
+    onForeign?.(header)
+    const message = `the host ${printValue(header)} is not allowed: start with --allow-host NAME to allow it`
+    return { status: 403, message }
   }
-}
-
-function wrongHost(header: string): Refusal {
-  const message = `the host ${printValue(header)} is not allowed: start with --allow-host NAME to allow it`
-  return { status: 403, message }
 }
 
 /** 4 or 6 for an address, 0 for a name. Node's pattern for version 6 is slow to make, so only likely addresses reach it. */
@@ -107,7 +103,8 @@ export function createOriginCheck(
           origin,
           `a request from a page of ${origin} was refused; --allow-origin ${origin} allows it`,
         )
-        return wrongOrigin(origin)
+        const message = `pages of ${origin} are not allowed: start with --allow-origin ${origin} to allow them`
+        return { status: 403, message }
       }
       reportOnce(origin, `a page of ${origin} calls this chain; --allow-origin restricts this`)
     }
@@ -120,9 +117,4 @@ export function createOriginCheck(
 function hostOf(origin: string): string | undefined {
   const [, host] = /^[a-z][a-z\d+.-]*:\/\/([^/\s@]+)$/.exec(origin) ?? []
   return host && hostNameOf(host)
-}
-
-function wrongOrigin(origin: string): Refusal {
-  const message = `pages of ${origin} are not allowed: start with --allow-origin ${origin} to allow them`
-  return { status: 403, message }
 }

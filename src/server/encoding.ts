@@ -4,27 +4,13 @@ import { brotliDecompress, gunzip, inflate, inflateRaw, type ZlibOptions } from 
 import { printValue } from '../core/errors.ts'
 import type { Refusal } from './replies.ts'
 
-/** Rejects when the output exceeds `maxOutputLength` bytes. */
-type Decode = (bytes: Uint8Array, options: ZlibOptions) => Promise<Uint8Array>
-
-// zlib is loaded on first use: it takes a millisecond
-const decodeGzip: Decode = (bytes, options) =>
-  promisify<Uint8Array, ZlibOptions, Uint8Array>(gunzip)(bytes, options)
-
-const decodeBrotli: Decode = (bytes, options) =>
-  promisify<Uint8Array, ZlibOptions, Uint8Array>(brotliDecompress)(bytes, options)
-
-const decodeDeflate: Decode = (bytes, options) => {
+/** Functions of zlib, which is loaded on first use: it takes a millisecond. */
+const DECODERS: ReadonlyMap<string, (bytes: Uint8Array) => typeof gunzip> = new Map([
+  ['gzip', () => gunzip],
+  ['x-gzip', () => gunzip],
   // RFC 9110 means zlib's format, whose first byte ends with 8; some clients send raw deflate
-  const decode = (bytes[0]! & 0x0f) === 8 ? inflate : inflateRaw
-  return promisify<Uint8Array, ZlibOptions, Uint8Array>(decode)(bytes, options)
-}
-
-const DECODERS: ReadonlyMap<string, Decode> = new Map([
-  ['gzip', decodeGzip],
-  ['x-gzip', decodeGzip],
-  ['deflate', decodeDeflate],
-  ['br', decodeBrotli],
+  ['deflate', (bytes: Uint8Array) => ((bytes[0]! & 0x0f) === 8 ? inflate : inflateRaw)],
+  ['br', () => brotliDecompress],
 ])
 
 /** The `accept-encoding` of a refusal. */
@@ -66,7 +52,8 @@ export async function decodeBody(
   let bytes = body
   for (const name of encodings.toReversed()) {
     try {
-      bytes = await DECODERS.get(name)!(bytes, { maxOutputLength: limit })
+      const decode = promisify<Uint8Array, ZlibOptions, Uint8Array>(DECODERS.get(name)!(bytes))
+      bytes = await decode(bytes, { maxOutputLength: limit })
     } catch (error) {
       return refusalOfFailure(name, error as NodeJS.ErrnoException, limit)
     }

@@ -1,5 +1,6 @@
 // The server: JSON-RPC over HTTP and WebSocket on one port, and sites.
 
+import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import type { DevchainSettings } from '../options/derived.ts'
 import {
@@ -63,7 +64,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   // An accelerator: without this line node's HTTP server answers everything.
   if (!isPlain) http = new FastHttp(httpOptions, http)
   const server = createNetServer(http)
-  await listen(server, options)
+  server.listen({ host, port: options.port })
+  await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const name = host.includes(':') ? `[${host}]` : host
   const close = async (): Promise<void> => {
@@ -106,14 +108,4 @@ function createNetServer(http: HttpServer): Server {
   )
   server.maxConnections = MAX_CONNECTIONS
   return server
-}
-
-function listen(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ host, port }, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
 }

@@ -2,8 +2,8 @@
 
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
+import type { MaybePromise } from '../../core/promises.ts'
 import type { Cancellation } from '../../evm/cancellation.ts'
-import type { TransactionRequest } from '../../node/calls/request.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { headOf, transactionPlace } from '../../node/ledger/blocktree.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
@@ -23,11 +23,11 @@ import type { Decoder } from '../../rpc/schema.ts'
 import { either, isObject, isText, refined } from '../wire/decodeobject.ts'
 import { transactionRequest } from '../wire/decodetransaction.ts'
 
+/** Makes an item's transaction, once the state and the newest kept block are known. */
+type Maker = (before: ChainState, kept: bigint) => BranchTransaction
+
 /** A transaction for a new block: signed, by hash, or to be signed by one of the node's accounts. */
-export type Item =
-  | { readonly kind: 'raw'; readonly raw: Uint8Array }
-  | { readonly kind: 'hash'; readonly hash: Hash }
-  | { readonly kind: 'request'; readonly request: TransactionRequest }
+export type Item = (chain: Chain, cancellation: Cancellation) => MaybePromise<Maker>
 
 /** The new blocks' transactions; a number means so many empty blocks. */
 type Blocks = readonly (readonly Item[])[]
@@ -35,12 +35,18 @@ type Blocks = readonly (readonly Item[])[]
 export const item: Decoder<Item> = either<Item, Item>(
   'raw transaction, hash or transaction',
   isObject,
-  refined(transactionRequest, (request) => ({ kind: 'request', request })),
+  refined(transactionRequest, (request) => async (chain, cancellation) => {
+    const gas = await gasFor(chain, request, cancellation)
+    return () => (state, now) => signedBy('sender', state, { ...request, gas }, now)
+  }),
   either<Item, Item>(
     'raw transaction or hash',
     (value) => isText(value) && value.length === 66,
-    refined(hash, (known) => ({ kind: 'hash', hash: known })),
-    refined(data, (raw) => ({ kind: 'raw', raw })),
+    refined(hash, (known) => () => (before, kept) => () => knownTransaction(before, known, kept)),
+    refined(data, (raw) => () => {
+      const { transaction } = decodeSent(raw)
+      return () => () => transaction
+    }),
   ),
 )
 
@@ -69,7 +75,7 @@ export async function run(
   cancellation: Cancellation,
 ): Promise<Reorganized> {
   const makers = await Promise.all(
-    wanted.map((items) => Promise.all(items.map((each) => maker(chain, each, cancellation)))),
+    wanted.map((items) => Promise.all(items.map((prepare) => prepare(chain, cancellation)))),
   )
   return chain.update(
     (state, executor) => {
@@ -80,21 +86,6 @@ export async function run(
     },
     { cancellation },
   )
-}
-
-/** Makes an item's transaction, once the state and the newest kept block are known. */
-type Maker = (before: ChainState, kept: bigint) => BranchTransaction
-
-async function maker(chain: Chain, given: Item, cancellation: Cancellation): Promise<Maker> {
-  if (given.kind === 'raw') {
-    const { transaction } = decodeSent(given.raw)
-    return () => () => transaction
-  }
-  if (given.kind === 'hash') {
-    return (before, kept) => () => knownTransaction(before, given.hash, kept)
-  }
-  const gas = await gasFor(chain, given.request, cancellation)
-  return () => (state, now) => signedBy('sender', state, { ...given.request, gas }, now)
 }
 
 /** A pending transaction, or one in a block to be replaced. */

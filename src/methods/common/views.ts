@@ -19,9 +19,7 @@ export function viewOfReceipt(
   const { header } = place.record.block
   const hardfork = chain.state.config.hardforkAt(header.number, header.timestamp)
   const without = profile.omittedMembers?.(executedAt(place).transaction, hardfork)
-  const below = belowNumber(chain.state.config.upstream, header)
-  const plain: ReceiptView = below === undefined ? place : { ...place, belowNumber: below }
-  const view = without === undefined ? plain : { ...plain, without }
+  const view = { ...place, without, belowNumber: belowNumber(chain.state.config.upstream, header) }
   if (!profile.receiptsHaveBlockFields) return view
   const blobPrice = header.excessBlobGas === undefined ? undefined : blobFeeOf(chain.state, header)
   return { ...view, blobPrice, timestamp: header.timestamp }

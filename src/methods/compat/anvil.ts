@@ -4,7 +4,7 @@ import { hexFromBytes, parseBytes } from '../../core/hex.ts'
 import { stringAt } from '../../evm/reasons.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
 import { type FailedExecution, type FailureCause, reverted } from './failure.ts'
-import { OWN, type Profile } from './profile.ts'
+import { GWEI, OWN, type Profile } from './profile.ts'
 import {
   INTERNAL_ERROR,
   INVALID_PARAMS,
@@ -15,8 +15,6 @@ import {
   TRANSACTION_REJECTED,
   type Wording,
 } from './wording.ts'
-
-const GWEI = 10n ** 9n
 
 const ANVIL_PANICS: ReadonlyMap<bigint, string> = new Map([
   [0x00n, 'generic/unspecified error'],

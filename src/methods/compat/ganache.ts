@@ -2,10 +2,9 @@
 import { EXECUTION_ERROR } from '../../evm/reasons.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
 import type { FailedExecution, FailureCause } from './failure.ts'
-import { OWN, type Profile } from './profile.ts'
+import { GWEI, OWN, type Profile } from './profile.ts'
 import { isCall, SERVER_ERROR, TRANSACTION_REJECTED, type Wording } from './wording.ts'
 
-const GWEI = 10n ** 9n
 const ETHER = 10n ** 18n
 
 /** ganache's code for other errors. */

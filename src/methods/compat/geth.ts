@@ -4,7 +4,7 @@ import type { Address } from '../../core/hex.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
 import { type FailedExecution, type FailureCause, reverted } from './failure.ts'
 import { adaptGethForms } from './gethforms.ts'
-import { OWN, type Profile } from './profile.ts'
+import { GWEI, OWN, type Profile } from './profile.ts'
 import {
   INTERNAL_ERROR,
   isCall,
@@ -13,8 +13,6 @@ import {
   SERVER_ERROR,
   type Wording,
 } from './wording.ts'
-
-const GWEI = 10n ** 9n
 
 const GETH_PANICS: ReadonlyMap<bigint, string> = new Map([
   [0x00n, 'generic panic'],

@@ -8,10 +8,8 @@ import type { Json } from '../../rpc/schema.ts'
 import type { FailedExecution, FailureCause } from './failure.ts'
 import { HARDHAT_ERRORS } from './hardhaterrors.ts'
 import { adaptHardhatForms } from './hardhatforms.ts'
-import { OWN, type Profile } from './profile.ts'
+import { GWEI, OWN, type Profile } from './profile.ts'
 import { INTERNAL_ERROR, REVERTED, SERVER_ERROR } from './wording.ts'
-
-const GWEI = 10n ** 9n
 
 const HARDHAT_PANICS: ReadonlyMap<bigint, string> = new Map([
   [0x00n, 'Generic compiler inserted panic'],

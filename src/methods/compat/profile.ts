@@ -19,6 +19,8 @@ import { SERVER_ERROR, type Wording } from './wording.ts'
 /** Different defaults. Given options and the genesis file win. */
 export type Defaults = Some<Omit<DevchainSettings, keyof ChainParameters>> & Some<ChainParameters>
 
+export const GWEI: bigint = 10n ** 9n
+
 /** The root of an empty trie: the RLP of an empty string. */
 const EMPTY_NODE = Uint8Array.of(0x80)
 

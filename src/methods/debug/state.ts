@@ -1,13 +1,7 @@
 // debug: accounts and storage of a block in pages, in the order of their hashes.
 
 import { DevchainError } from '../../core/errors.ts'
-import {
-  type Address,
-  type Hash,
-  hashFromBytes,
-  hexFromBytes,
-  wordFromBigint,
-} from '../../core/hex.ts'
+import { type Address, hashFromBytes, hexFromBytes, wordFromBigint } from '../../core/hex.ts'
 import { worldBefore } from '../../node/calls/replay.ts'
 import { stateAt } from '../../node/chain/lookup.ts'
 import { optional, param } from '../../rpc/method.ts'
@@ -43,19 +37,12 @@ const start: Schema<Uint8Array> = {
   decode: (value, path) => (value === '0x0' ? new Uint8Array(0) : data.decode(value, path)),
 }
 
-interface AccountPage {
-  readonly root: Hash
-  readonly accounts: readonly Account[]
-  /** Hash of the next page's first address. */
-  readonly next: Hash | undefined
-  readonly withCode: boolean
-  readonly withStorage: boolean
-}
+type AccountPage = ReturnType<typeof pageOf>
 
 /** In geth's dump format. */
 const accountForm: Encoder<Json> = asJson('account', { type: 'object' })
 
-const accountPage: Encoder<AccountPage> = shape<AccountPage>('accounts', {
+const accountPage = shape<AccountPage>('accounts', {
   root: field(hash, ({ root }) => root),
   accounts: field(
     mapOf('accounts by address', accountForm),
@@ -65,18 +52,12 @@ const accountPage: Encoder<AccountPage> = shape<AccountPage>('accounts', {
   next: fieldIfAny(hash, ({ next }) => next),
 })
 
-interface StoragePage {
-  readonly slots: readonly StorageSlot[]
-  /** Hash of the next page's first slot. */
-  readonly next: Hash | null
-}
-
 const slotForm = shape<StorageSlot>('slot', {
   key: field(hash, ({ slot }) => wordFromBigint(slot)),
   value: field(hash, ({ value }) => wordFromBigint(value)),
 })
 
-const storagePage: Encoder<StoragePage> = shape<StoragePage>('storage', {
+const storagePage = shape<ReturnType<typeof slotsOf>>('storage', {
   storage: field(
     mapOf('slots by hash', slotForm),
     ({ slots }) => new Map(slots.map((each) => [hashFromBytes(slotKey(each.slot)), each])),
@@ -110,13 +91,7 @@ export const debugStateMethods: Methods = [
     result: accountPage,
     onFork: 'state',
     handle: async ({ chain, caller }, block) =>
-      pageOf(
-        (await stateAt(chain, block, caller)).world,
-        new Uint8Array(0),
-        MAX_ACCOUNTS,
-        true,
-        true,
-      ),
+      pageOf((await stateAt(chain, block, caller)).world, new Uint8Array(0), 0, true, true),
   }),
   method('debug_storageRangeAt', {
     summary: 'Returns slots before the transaction at an index; {nextKey} starts the next page.',
@@ -138,36 +113,35 @@ export const debugStateMethods: Methods = [
   }),
 ]
 
+/** The first that does not fit begins the next page. */
 function pageOf(
   world: World,
   first: Uint8Array,
   maxResults: number,
   withCode: boolean,
   withStorage: boolean,
-): AccountPage {
+) {
   // geth's way to ask for the maximum
   const count = maxResults === 0 || maxResults > MAX_ACCOUNTS ? MAX_ACCOUNTS : maxResults
-  const accounts: Account[] = []
-  let next: Hash | undefined
-  for (const account of accountsOf(world, keyFrom(first))) {
-    if (accounts.length === count) {
-      next = hashFromBytes(addressKey(account.address))
-      break
-    }
-    accounts.push(account)
-  }
+  const [accounts, following] = firstOf(accountsOf(world, keyFrom(first)), count)
+  const next = following && hashFromBytes(addressKey(following.address))
   return { root: stateRoot(world), accounts, next, withCode, withStorage }
 }
 
-function slotsOf(world: World, contract: Address, first: Uint8Array, limit: number): StoragePage {
+function slotsOf(world: World, contract: Address, first: Uint8Array, limit: number) {
   const storage = accountAt(world, contract)?.storage ?? emptyStorage
-  const count = Math.min(limit, MAX_SLOTS)
-  const slots: StorageSlot[] = []
-  for (const slot of storage.values(keyFrom(first))) {
-    if (slots.length === count) return { slots, next: hashFromBytes(slotKey(slot.slot)) }
-    slots.push(slot)
+  const [slots, following] = firstOf(storage.values(keyFrom(first)), Math.min(limit, MAX_SLOTS))
+  return { slots, next: following && hashFromBytes(slotKey(following.slot)) }
+}
+
+/** So many items, and the one after them. */
+function firstOf<T>(items: Iterable<T>, count: number): readonly [readonly T[], T | undefined] {
+  const taken: T[] = []
+  for (const item of items) {
+    if (taken.length === count) return [taken, item]
+    taken.push(item)
   }
-  return { slots, next: null }
+  return [taken, undefined]
 }
 
 /** In geth's dump format: the balance decimal, storage words as digits. */

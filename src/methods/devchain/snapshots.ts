@@ -40,14 +40,12 @@ function headerOf({ state }: Snapshot): Header {
   return headOf(state.tree).block.header
 }
 
-const orderMembers = members('order', { name: text })
-
 /** `{name}`, or the name alone. */
 const name: Decoder<string> = either(
   'name or {name}',
   isText,
   text,
-  refined(orderMembers, (given, path) => {
+  refined(members('order', { name: text }), (given, path) => {
     if (given.name !== undefined) return given.name
     const message = `${path}.name: expected a name for the snapshot, got nothing; evm_snapshot takes one without`
     throw new DevchainError('INVALID_PARAMS', message)
@@ -70,14 +68,12 @@ const nameOrId: Decoder<string | number> = {
 
 const reorgKinds = { depth: quantity, blocks, requeue: boolean }
 
-const reorgMembers = members('reorganization', reorgKinds)
-
 /** `{depth, blocks, requeue}`, or the depth alone. */
 const order: Decoder<Order> = refined(
   either(
     'depth or {depth, blocks, requeue}',
     isObject,
-    reorgMembers,
+    members('reorganization', reorgKinds),
     refined(quantity, (depth): Decoded<typeof reorgKinds> => ({ depth })),
   ),
   ({ depth, requeue = true, blocks }, path) => {

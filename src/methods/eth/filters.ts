@@ -230,13 +230,9 @@ export const filterMethods: Methods = [
       if (!isIgnored || given.given !== 'an object') checkDetails(kind, given)
       const polled = session === undefined ? polledInstead(context, kind, given) : undefined
       if (polled !== undefined) return quantityFromBigint(polled)
-      const id = subscriptions.add(
-        sessionOf(session),
-        chain,
-        kind,
-        subscriptionSelector(context, kind, given),
-      )
-      if (kind === 'syncing') notifySyncing(sessionOf(session), id, peers.now?.syncing())
+      const own = sessionOf(session)
+      const id = subscriptions.add(own, chain, kind, subscriptionSelector(context, kind, given))
+      if (kind === 'syncing') notifySyncing(own, id, peers.now?.syncing())
       return id
     },
   }),

@@ -1,10 +1,9 @@
 // Encodes receipts, and as the bytes that are hashed.
 
-import type { Address } from '../../core/hex.ts'
 import { type LogEntry, logBlockOf } from '../../node/events/logs.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import { executedAt, type TransactionPlace } from '../../node/ledger/blocktree.ts'
-import { encodeReceipt } from '../../protocol/blocks/receipt.ts'
+import { encodeReceipt, type Receipt } from '../../protocol/blocks/receipt.ts'
 import { address, data, hash, list, nullable } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
 import { logShape } from './encodelog.ts'
@@ -35,35 +34,29 @@ export const receiptShape: Encoder<ReceiptView> = shape<ReceiptView>('receipt', 
   blockNumber: field(quantityResult, ({ record }) => record.block.header.number),
   from: field(address, (place) => executedAt(place).transaction.from),
   to: field(nullable(address), (place) => executedAt(place).transaction.to),
-  cumulativeGasUsed: field(quantityResult, (place) => executedAt(place).receipt.cumulativeGasUsed),
-  gasUsed: field(quantityResult, (place) => executedAt(place).receipt.gasUsed),
+  cumulativeGasUsed: field(quantityResult, (place) => receiptOf(place).cumulativeGasUsed),
+  gasUsed: field(quantityResult, (place) => receiptOf(place).gasUsed),
   // as the tracers name them; gasUsed counts both, after refunds
-  executionGasUsed: fieldIfAny(
-    quantityResult,
-    (place) => executedAt(place).receipt.blockGas?.execution,
-  ),
-  stateGasUsed: fieldIfAny(quantityResult, (place) => executedAt(place).receipt.blockGas?.state),
-  contractAddress: field(
-    nullable<Address>(address),
-    (place) => executedAt(place).receipt.contractAddress,
-  ),
+  executionGasUsed: fieldIfAny(quantityResult, (place) => receiptOf(place).blockGas?.execution),
+  stateGasUsed: fieldIfAny(quantityResult, (place) => receiptOf(place).blockGas?.state),
+  contractAddress: field(nullable(address), (place) => receiptOf(place).contractAddress),
   logs: field(list(logShape), logsOfPlace),
-  logsBloom: field(data, (place) => executedAt(place).receipt.logsBloom),
-  type: fieldUnless('type', quantityResult, (place) => executedAt(place).receipt.type),
+  logsBloom: field(data, (place) => receiptOf(place).logsBloom),
+  type: fieldUnless('type', quantityResult, (place) => receiptOf(place).type),
   effectiveGasPrice: fieldUnless(
     'effectiveGasPrice',
     quantityResult,
-    (place) => executedAt(place).receipt.effectiveGasPrice,
+    (place) => receiptOf(place).effectiveGasPrice,
   ),
   status: fieldIfAny(quantityResult, (place) => {
     const { receipt } = executedAt(place)
     return receipt.root === undefined ? BigInt(receipt.status) : undefined
   }),
-  root: fieldIfAny(hash, (place) => executedAt(place).receipt.root),
-  blobGasUsed: fieldIfAny(quantityResult, (place) => executedAt(place).receipt.blobGas?.used),
+  root: fieldIfAny(hash, (place) => receiptOf(place).root),
+  blobGasUsed: fieldIfAny(quantityResult, (place) => receiptOf(place).blobGas?.used),
   blobGasPrice: fieldIfAny(
     quantityResult,
-    (view) => executedAt(view).receipt.blobGas?.price ?? view.blobPrice,
+    (view) => receiptOf(view).blobGas?.price ?? view.blobPrice,
   ),
   blockTimestamp: fieldIfAny(plainInteger, ({ timestamp }) => timestamp),
   l1BlockNumber: fieldIfAny(quantityResult, (view) => view.belowNumber),
@@ -72,6 +65,10 @@ export const receiptShape: Encoder<ReceiptView> = shape<ReceiptView>('receipt', 
     view.belowNumber === undefined ? undefined : 0n,
   ),
 })
+
+function receiptOf(place: TransactionPlace): Receipt {
+  return executedAt(place).receipt
+}
 
 /** Their indexes count over the whole block. */
 function logsOfPlace(place: TransactionPlace): readonly LogEntry[] {
