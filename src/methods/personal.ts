@@ -41,10 +41,8 @@ const privateKey: Decoder<Uint8Array> = {
     if (typeof value === 'string' && /^(0x)?[0-9a-fA-F]{64}$/.test(value)) {
       return bytesFromHex(value.startsWith('0x') ? value : `0x${value}`)
     }
-    throw new DevchainError(
-      'INVALID_PARAMS',
-      `${path}: expected a private key, 32 bytes of hex; got ${typeof value}`,
-    )
+    const message = `${path}: expected a private key, 32 bytes of hex; got ${typeof value}`
+    throw new DevchainError('INVALID_PARAMS', message)
   },
 }
 

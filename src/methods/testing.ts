@@ -40,15 +40,11 @@ const payloadAttributes: Decoder<BlockAttributes> = refined(
     targetGasLimit: quantity,
     slotNumber: slot,
   }),
-  (given, path) => ({
+  ({ suggestedFeeRecipient: feeRecipient, withdrawals = [], ...given }, path) => ({
     timestamp: required(given.timestamp, `${path}.timestamp`, 'seconds since 1970'),
     prevRandao: required(given.prevRandao, `${path}.prevRandao`, '32 bytes'),
-    feeRecipient: required(
-      given.suggestedFeeRecipient,
-      `${path}.suggestedFeeRecipient`,
-      'a 20-byte address',
-    ),
-    withdrawals: given.withdrawals ?? [],
+    feeRecipient: required(feeRecipient, `${path}.suggestedFeeRecipient`, 'a 20-byte address'),
+    withdrawals,
     parentBeaconBlockRoot: given.parentBeaconBlockRoot,
     targetGasLimit: given.targetGasLimit,
     slotNumber: given.slotNumber,

@@ -4,7 +4,6 @@ import { DevchainError, printValue } from '../core/errors.ts'
 import { number, plural } from '../core/format.ts'
 import { isPromise, type MaybePromise, whenThere } from '../core/promises.ts'
 import type { SourceCause, SourceExplanation } from '../evm/reasons.ts'
-import { inTurn } from './batch.ts'
 import { type ErrorObject, errorObjectOf, RpcError } from './errors.ts'
 import { JsonText } from './jsontext.ts'
 import type { Method, Param } from './method.ts'
@@ -413,4 +412,46 @@ function shownResult(result: Json | JsonText, noun = 'item'): Json {
   return isShort
     ? (JSON.parse(Buffer.concat(bytes).toString()) as Json)
     : `${number(size)} bytes of JSON`
+}
+
+/** Reads that run concurrently. */
+const MOST_READS = 100
+
+interface Known {
+  readonly methods: ReadonlyMap<string, Pick<Method<never>, 'effects'>>
+}
+
+/**
+ * Returns the reply of each entry; call it in order.
+ * @param known if given, consecutive reads start together, so that a fork fetches their state together. Reads change
+ * nothing, so
+ * their order does not matter.
+ */
+function inTurn<R>(
+  batch: readonly unknown[],
+  known: Known | undefined,
+  reply: (value: unknown) => R,
+): (at: number) => R {
+  let begun: readonly R[] = []
+  let begunAt = 0
+  return (at) => {
+    if (at >= begunAt + begun.length) {
+      const count = known === undefined ? 1 : Math.max(1, readsFrom(known, batch, at))
+      begun = batch.slice(at, at + count).map(reply)
+      begunAt = at
+    }
+    return begun[at - begunAt]!
+  }
+}
+
+/** Counts the consecutive reads from an index on. */
+function readsFrom({ methods }: Known, batch: readonly unknown[], at: number): number {
+  const isRead = (value: unknown): boolean => {
+    const { method: name } = (value ?? {}) as { readonly method?: unknown }
+    const method = typeof name === 'string' ? methods.get(name) : undefined
+    return method !== undefined && method.effects === 'nothing'
+  }
+  const next = batch.slice(at, at + MOST_READS)
+  const end = next.findIndex((value) => !isRead(value))
+  return end < 0 ? next.length : end
 }

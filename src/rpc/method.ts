@@ -193,20 +193,16 @@ function decodeParams(
   notes: Notes | undefined,
 ): unknown[] {
   if (given.length > params.length) {
-    const names = params.length === 0 ? '' : ` (${params.map(({ name }) => name).join(', ')})`
-    throw new DevchainError(
-      'INVALID_PARAMS',
-      `${method} takes ${params.length === 0 ? 'no parameters' : `at most ${params.length}${names}`}, got ${given.length}`,
-    )
+    const names = params.map(({ name }) => name).join(', ')
+    const taken = names === '' ? 'no parameters' : `at most ${params.length} (${names})`
+    throw new DevchainError('INVALID_PARAMS', `${method} takes ${taken}, got ${given.length}`)
   }
   return params.map(({ name, decoder, required, fallback }, i) => {
     const value = given[i]
     const isMissing = value === undefined || value === null
     if (!isMissing) return decoder.decode(value, name, notes)
     if (!required) return fallback
-    throw new DevchainError(
-      'INVALID_PARAMS',
-      `${method}: parameter ${i + 1} (${name}) is missing: expected ${decoder.name}`,
-    )
+    const message = `${method}: parameter ${i + 1} (${name}) is missing: expected ${decoder.name}`
+    throw new DevchainError('INVALID_PARAMS', message)
   })
 }

@@ -4,7 +4,6 @@ import { WebSocket } from 'ws'
 import type { Json } from '../rpc/schema.ts'
 import type { Notifications } from '../rpc/session.ts'
 import type { HttpOptions } from './answer.ts'
-import type { HeapTrimmer } from './heaptrimmer.ts'
 
 /** Bytes waiting in a socket above which no more are made. */
 const HIGH_WATER_BYTES = 256 * 1024
@@ -79,8 +78,7 @@ export class Outbox {
   readonly #client: WebSocket
   readonly #socket: Timed
   readonly #turns: Turns
-  readonly #stallMs: number
-  readonly #heapTrimmer: HeapTrimmer
+  readonly #options: Pick<HttpOptions, 'timeouts' | 'heapTrimmer'>
   #waiting: Waiting[] = []
   /** Sent entries of `#waiting`: they are removed all at once, because shifting a long list is slow. */
   #sent = 0
@@ -94,13 +92,12 @@ export class Outbox {
     client: WebSocket,
     socket: Timed,
     turns: Turns,
-    { timeouts: { stallMs }, heapTrimmer }: Pick<HttpOptions, 'timeouts' | 'heapTrimmer'>,
+    options: Pick<HttpOptions, 'timeouts' | 'heapTrimmer'>,
   ) {
     this.#client = client
     this.#socket = socket
     this.#turns = turns
-    this.#stallMs = stallMs
-    this.#heapTrimmer = heapTrimmer
+    this.#options = options
     // fires while the client neither reads nor sends; after this process was held, before what was read meanwhile is seen
     socket.on('timeout', () => {
       const fills = this.#fills
@@ -151,7 +148,7 @@ export class Outbox {
       waiting.most -= 1
       this.#most -= 1
       const text = JSON.stringify({ jsonrpc: '2.0', method: waiting.method, params })
-      this.#heapTrimmer.note(text.length)
+      this.#options.heapTrimmer.note(text.length)
       this.#client.send(text)
     }
   }
@@ -159,7 +156,7 @@ export class Outbox {
   #awaitRoom(): void {
     this.#isFull = true
     this.#fills += 1
-    this.#socket.setTimeout?.(this.#stallMs)
+    this.#socket.setTimeout?.(this.#options.timeouts.stallMs)
     this.#socket.once('drain', () => {
       this.#isFull = false
       this.#socket.setTimeout?.(0)
@@ -170,7 +167,7 @@ export class Outbox {
   #onStall(fills: number): void {
     if (!this.#isFull || fills !== this.#fills) return
     if (this.#most > MAX_UNREAD) this.cutOff()
-    else this.#socket.setTimeout?.(this.#stallMs)
+    else this.#socket.setTimeout?.(this.#options.timeouts.stallMs)
   }
 
   /** Ends the session of a client that does not read its notifications. */

@@ -10,7 +10,7 @@ import type { ChainState } from '../../node/ledger/chainstate.ts'
 import { describeMining } from '../../node/ledger/miningmode.ts'
 import { quantity } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
-import { either, isObject, refined } from '../wire/decodeobject.ts'
+import { either, isObject, members, refined } from '../wire/decodeobject.ts'
 import type { MethodContext } from './context.ts'
 
 /** The block count, and the exact time of the first in seconds. */

@@ -94,10 +94,8 @@ function knownTransaction({ pool, tree }: ChainState, wanted: Hash, kept: bigint
   const transaction =
     place?.record.block.transactions[place.index] ?? pooledByHash(pool, wanted)?.transaction
   if (transaction === undefined) {
-    throw new DevchainError(
-      'NOT_FOUND',
-      `transaction ${wanted} not found: it neither waits nor is in a block`,
-    )
+    const message = `transaction ${wanted} not found: it neither waits nor is in a block`
+    throw new DevchainError('NOT_FOUND', message)
   }
   const number = place?.record.block.header.number
   if (number === undefined || number > kept) return transaction

@@ -104,13 +104,9 @@ export class Subscriptions {
 
   /** False if this session has no such subscription. */
   remove(session: Session, chain: Chain, id: string): boolean {
-    this.#callWatchers.delete(id.toLowerCase() as Hex)
-    return (
-      this.#audiences
-        .get(chain)
-        ?.members.get(session)
-        ?.delete(id.toLowerCase() as Hex) === true
-    )
+    const known = id.toLowerCase() as Hex
+    this.#callWatchers.delete(known)
+    return this.#audiences.get(chain)?.members.get(session)?.delete(known) === true
   }
 
   #ofSession(session: Session, chain: Chain): Own {
@@ -158,10 +154,8 @@ function* notificationsOf(
   own: ReadonlyMap<Hex, Subscription>,
   selected: readonly { readonly subscription: Subscription; readonly selection: Selection }[],
 ): IterableIterator<Json | undefined> {
-  for (const {
-    subscription: { id },
-    selection,
-  } of selected) {
+  for (const { subscription, selection } of selected) {
+    const { id } = subscription
     for (const result of selection.results) {
       if (!own.has(id)) break
       yield result === undefined ? undefined : { subscription: id, result }

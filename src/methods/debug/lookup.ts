@@ -47,7 +47,7 @@ import {
 } from '../../state/world.ts'
 import { nullCommand } from '../common/command.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
-import { requireUnlinked } from '../common/peers.ts'
+import { requireUnlinked } from '../common/require.ts'
 import { newTraceWork, recordBlock } from '../tracing/recording.ts'
 import { touchRecorder } from '../tracing/tracers.ts'
 import { block, blockHash, blockOrLatest, blockReference } from '../wire/decodeblock.ts'

@@ -1,6 +1,7 @@
 // eth: blocks, uncles, transactions and receipts; access lists of blocks (EIP-7928) under the names of execution-apis, reth
 // and nethermind.
 
+import { paddedBytes } from '../../core/hex.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import { addresses, isImpersonated } from '../../node/accounts/accounts.ts'
 import { accessListOfBlock } from '../../node/calls/blockaccesslist.ts'
@@ -15,7 +16,13 @@ import type { ChainState } from '../../node/ledger/chainstate.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
 import { pendingOf, pooledByHash, pooledInOrder } from '../../node/pool/pool.ts'
 import { sentWithNonce } from '../../node/sending/inclusion.ts'
-import { type BlockAccessList, encodeAccessList } from '../../protocol/blocks/accesslist.ts'
+import {
+  type AccountChanges,
+  type BlockAccessList,
+  type Changed,
+  encodeAccessList,
+  type SlotChanges,
+} from '../../protocol/blocks/accesslist.ts'
 import { type Block, cumulativeDifficulty } from '../../protocol/blocks/block.ts'
 import { type Header, hashHeader } from '../../protocol/blocks/header.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
@@ -35,7 +42,6 @@ import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { shortened, viewOfReceipt, withShortened } from '../common/views.ts'
 import { block, blockOrLatest, isPending } from '../wire/decodeblock.ts'
 import { transactionHash } from '../wire/decodetransaction.ts'
-import { blockAccessList } from '../wire/encodeaccesslist.ts'
 import {
   type BlockView,
   blockShape,
@@ -43,7 +49,7 @@ import {
   viewOfBlock,
   viewOfUncle,
 } from '../wire/encodeblock.ts'
-import { quantityResult } from '../wire/encodeobject.ts'
+import { field, plain, quantityResult, shape } from '../wire/encodeobject.ts'
 import { receiptShape } from '../wire/encodereceipt.ts'
 import {
   pendingTransactionShape,
@@ -52,6 +58,47 @@ import {
   viewOfPlaced,
   viewOfPooled,
 } from '../wire/encodetransaction.ts'
+
+const word: Encoder<bigint> = {
+  name: '32-byte word',
+  json: { title: '32-byte word', type: 'string', pattern: '^0x[0-9a-f]{64}$' },
+  encode: (value) => data.encode(paddedBytes(value, 32)),
+}
+
+function changes<T>(
+  name: string,
+  member: string,
+  encoder: Encoder<T>,
+): Encoder<readonly Changed<T>[]> {
+  return list(
+    shape<Changed<T>>(name, {
+      index: field(quantityResult, ([index]) => index),
+      [member]: field(encoder, ([, value]) => value),
+    }),
+  )
+}
+
+/** @see https://github.com/ethereum/execution-apis/blob/main/src/schemas/block-access-list.yaml */
+const blockAccessList: Encoder<BlockAccessList> = list(
+  shape<AccountChanges>('account access', {
+    address: field(address, (account) => account.address),
+    storageChanges: field(
+      list(
+        shape<SlotChanges>('slot changes', {
+          key: field(word, ([slot]) => slot),
+          changes: field(changes('storage change', 'value', word), ([, each]) => each),
+        }),
+      ),
+      ({ storageChanges }) => storageChanges,
+    ),
+    ...plain({
+      storageReads: list(word),
+      balanceChanges: changes('balance change', 'value', quantityResult),
+      nonceChanges: changes('nonce change', 'value', quantityResult),
+      codeChanges: changes('code change', 'code', data),
+    }),
+  }),
+)
 
 const summary =
   'Returns what the transactions of a block read and changed (EIP-7928); null if unknown.'

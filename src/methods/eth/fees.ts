@@ -17,7 +17,7 @@ import { optional, param } from '../../rpc/method.ts'
 import { asJson, list, quantity } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
 import { type Methods, method } from '../common/context.ts'
-import { requireFork } from '../common/requirefork.ts'
+import { requireFork } from '../common/require.ts'
 import { blockReference } from '../wire/decodeblock.ts'
 import { field, fieldIfAny, quantityResult, shape, weiPerGas } from '../wire/encodeobject.ts'
 

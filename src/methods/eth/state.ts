@@ -60,11 +60,7 @@ interface SlotProof extends StorageKey {
   readonly nodes: readonly Uint8Array[]
 }
 
-interface AccountProof {
-  readonly account: Account
-  readonly nodes: readonly Uint8Array[]
-  readonly slots: readonly SlotProof[]
-}
+type AccountProof = Awaited<ReturnType<typeof proofOf>>
 
 const keyResult: Encoder<string> = asJson('storage key', {
   anyOf: [hash.json, quantityResult.json],
@@ -208,12 +204,12 @@ async function proofOf(
   address: Address,
   keys: readonly StorageKey[],
   empty: readonly Uint8Array[],
-): Promise<AccountProof> {
+) {
   if (keys.length > MAX_SLOTS) {
     const message = `storageKeys: expected at most ${MAX_SLOTS}, got ${keys.length}`
     throw new DevchainError('LIMIT_EXCEEDED', message)
   }
-  const account = accountAt(world, address) ?? emptyAccount(address)
+  const account = accountOrEmpty(world, address)
   const proofs: SlotProof[] = []
   for (const { slot, key } of keys) {
     const value = slotValue(account.storage, slot)

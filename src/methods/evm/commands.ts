@@ -30,20 +30,17 @@ import type { Decoder, Encoder } from '../../rpc/schema.ts'
 import { command, exchanged, increasedTime, nullCommand, trueCommand } from '../common/command.ts'
 import { type Methods, method } from '../common/context.ts'
 import { mineOn, mineParameters, ONE_BLOCK, resuming, stopping } from '../common/mine.ts'
-import { requireUnlinked } from '../common/peers.ts'
+import { requireUnlinked } from '../common/require.ts'
 import { either, pair, refined } from '../wire/decodeobject.ts'
 import { plainInteger, quantityResult } from '../wire/encodeobject.ts'
 import { STRANGER } from '../wire/examples.ts'
 
 /** An interval, or the bounds of random ones (hardhat). */
-const interval: Decoder<{ readonly shortest: number; readonly longest: number }> = either(
+const interval: Decoder<readonly [shortest: number, longest: number]> = either(
   'interval or [shortest, longest]',
   (value) => Array.isArray(value) && value.length === 2,
-  refined(pair('[shortest, longest]', quantityNumber, quantityNumber), ([shortest, longest]) => ({
-    shortest,
-    longest,
-  })),
-  refined(quantityNumber, (always) => ({ shortest: always, longest: always })),
+  pair('[shortest, longest]', quantityNumber, quantityNumber),
+  refined(quantityNumber, (always) => [always, always] as const),
 )
 
 /** A sum of seconds in the profile's form. */
@@ -123,7 +120,7 @@ export const evmMethods: Methods = [
     params: [param('interval', interval)],
     example: { params: ['0x0'], result: null },
     describe: (_values, _result, { chain }) => `mining ${describeMining(chain.state.mining)}`,
-    handle: async ({ chain, profile }, { shortest, longest }) => {
+    handle: async ({ chain, profile }, [shortest, longest]) => {
       const unit = profile.intervalUnitMs
       const mode: MiningMode =
         longest === 0

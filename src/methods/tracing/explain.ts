@@ -21,10 +21,8 @@ export async function withStacks<T extends { readonly outcome: Outcome }>(
   context: Pick<MethodContext, 'project' | 'options'>,
   runs: readonly T[],
 ): Promise<readonly Explained<T>[]> {
-  const {
-    project: { project },
-    options,
-  } = context
+  const { options } = context
+  const { project } = context.project
   const failed = runs.filter(({ outcome }) => outcome.failure !== undefined).slice(0, EXPLAINED)
   if (project === undefined || options.plainErrors || failed.length === 0) return runs
   const stacks = new Map<T, readonly string[] | undefined>()
@@ -34,10 +32,7 @@ export async function withStacks<T extends { readonly outcome: Outcome }>(
     const known = rerun && (await explanationOf(project, rerun, reason))
     if (known !== undefined) stacks.set(run, known.lines)
   }
-  return runs.map((run) => {
-    const solidityStack = stacks.get(run)
-    return solidityStack === undefined ? run : { ...run, solidityStack }
-  })
+  return runs.map((run) => ({ ...run, solidityStack: stacks.get(run) }))
 }
 
 /** Undefined also for runs that cannot be repeated, or take too long. */

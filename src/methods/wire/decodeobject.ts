@@ -128,10 +128,8 @@ export function same<T>(
   names: string,
 ): T | undefined {
   if (one !== undefined && other !== undefined && !equal(one, other)) {
-    throw new DevchainError(
-      'INVALID_PARAMS',
-      `${names} differ: expected one of them, or both equal`,
-    )
+    const message = `${names} differ: expected one of them, or both equal`
+    throw new DevchainError('INVALID_PARAMS', message)
   }
   return one ?? other
 }

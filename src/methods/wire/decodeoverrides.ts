@@ -67,17 +67,12 @@ export const blockOverrides: Decoder<BlockOverrides> = refined(
     withdrawals: noWithdrawals,
     blockHash: blockHashes,
   }),
-  (given) => ({
-    number: given.number,
-    timestamp: given.time ?? given.timestamp,
-    gasLimit: given.gasLimit,
-    coinbase: given.feeRecipient ?? given.coinbase,
-    prevRandao: given.prevRandao ?? given.random,
-    baseFee: given.baseFeePerGas ?? given.baseFee,
-    blobBaseFee: given.blobBaseFee,
-    difficulty: given.difficulty,
-    beaconRoot: given.beaconRoot,
-    blockHash: given.blockHash,
+  ({ time, feeRecipient, random, baseFeePerGas, withdrawals: _, ...given }) => ({
+    ...given,
+    timestamp: time ?? given.timestamp,
+    coinbase: feeRecipient ?? given.coinbase,
+    prevRandao: given.prevRandao ?? random,
+    baseFee: baseFeePerGas ?? given.baseFee,
   }),
 )
 

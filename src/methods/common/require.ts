@@ -1,6 +1,10 @@
-// Refuses what is impossible while peers are linked.
+// Refuses what is impossible while peers are linked, and before the hardfork that it needs.
+
 import { DevchainError } from '../../core/errors.ts'
+import type { Chain } from '../../node/chain/chain.ts'
+import { nextRules } from '../../node/mining/environment.ts'
 import { nameOf, type PeersDoor } from '../../node/peers.ts'
+import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 
 /**
  * Peers that have a removed block would send it back at once.
@@ -14,4 +18,12 @@ export function requireUnlinked({ peers }: { readonly peers: PeersDoor }, what: 
   const others = linked.length === 1 ? '' : ` and ${linked.length - 1} more`
   const message = `cannot ${what} while linked to ${nameOf(first)}${others}: its branch is heavier, and would be taken again at once. Call devchain_unlink first, or start with --follow off`
   throw new DevchainError('LINKED', message)
+}
+
+/** @throws {DevchainError} `METHOD_NOT_SUPPORTED` before the hardfork */
+export function requireFork({ state, environment }: Chain, fork: Hardfork, what: string): void {
+  const { hardfork } = nextRules(state, environment.now())
+  if (isAtLeast(hardfork, fork)) return
+  const message = `blocks have ${what} from ${fork} on, the chain is at ${hardfork}`
+  throw new DevchainError('METHOD_NOT_SUPPORTED', message, undefined, { needed: fork, hardfork })
 }
