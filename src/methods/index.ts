@@ -10,7 +10,6 @@ import { debugStateMethods } from './debug/state.ts'
 import { debugTraceMethods } from './debug/trace.ts'
 import { chainsMethods } from './devchain/chains.ts'
 import { contractMethods } from './devchain/contracts.ts'
-import { namesMethods } from './devchain/names.ts'
 import { projectMethods } from './devchain/project.ts'
 import { snapshotMethods } from './devchain/snapshots.ts'
 import { blockMethods } from './eth/block.ts'
@@ -62,7 +61,6 @@ export const methods: Methods = [
   ...snapshotMethods,
   ...chainsMethods,
   ...contractMethods,
-  ...namesMethods,
   ...projectMethods,
   ...hardhatMethods,
   ...anvilAccountMethods,

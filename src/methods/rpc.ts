@@ -3,14 +3,9 @@
 import type { Method } from '../rpc/method.ts'
 import { asJson, text } from '../rpc/primitives.ts'
 import { moduleOf } from '../rpc/registry.ts'
-import type { Encoder, Json } from '../rpc/schema.ts'
+import type { Json } from '../rpc/schema.ts'
 import { type MethodContext, type Methods, method } from './common/context.ts'
 import { mapOf } from './wire/encodeobject.ts'
-
-const document: Encoder<Json> = asJson('OpenRPC document', {
-  type: 'object',
-  required: ['openrpc', 'info', 'methods'],
-})
 
 export const rpcMethods: Methods = [
   method('rpc_modules', {
@@ -21,8 +16,15 @@ export const rpcMethods: Methods = [
   method('rpc.discover', {
     aliases: ['rpc_discover'],
     summary: 'Returns the OpenRPC document of all methods.',
-    result: document,
-    handle: ({ registry, info }) => discover([...new Set(registry.values())], info),
+    result: asJson<Json>('OpenRPC document', {
+      type: 'object',
+      required: ['openrpc', 'info', 'methods'],
+    }),
+    handle: ({ registry, info: { name: title, version } }) => {
+      const methods = [...new Set(registry.values())].map(describe)
+      // @see https://spec.open-rpc.org
+      return { openrpc: '1.3.2', info: { title, version }, methods }
+    },
   }),
 ]
 
@@ -34,24 +36,12 @@ function modulesOf(registry: MethodContext['registry']): readonly string[] {
   return [...new Set(names)].sort()
 }
 
-/** OpenRPC 1.3. @see https://spec.open-rpc.org */
-function discover<C>(
-  methods: readonly Method<C>[],
-  info: { readonly name: string; readonly version: string },
-): Json {
-  return {
-    openrpc: '1.3.2',
-    info: { title: info.name, version: info.version },
-    methods: methods.map(describe),
-  }
-}
-
 function describe<C>(method: Method<C>): Json {
   const { name, summary, params, result, example, unsupported } = method
   return {
     name,
     summary,
-    ...(unsupported === undefined ? {} : { deprecated: true }),
+    ...(unsupported !== undefined && { deprecated: true }),
     paramStructure: 'either',
     params: params.map((param) => ({
       name: param.name,
@@ -62,12 +52,8 @@ function describe<C>(method: Method<C>): Json {
     examples: [
       {
         name: 'example',
-        params: params
-          .slice(0, example.params.length)
-          .map((param, i) => ({ name: param.name, value: example.params[i] ?? null })),
-        ...(example.result === undefined
-          ? {}
-          : { result: { name: 'result', value: example.result } }),
+        params: example.params.map((value, i) => ({ name: params[i]!.name, value })),
+        ...(example.result !== undefined && { result: { name: 'result', value: example.result } }),
       },
     ],
   }

@@ -11,10 +11,7 @@ const deflate = (bytes: Buffer): Promise<Buffer> =>
   promisify<Buffer, ZlibOptions, Buffer>(deflateRaw)(bytes, { level: constants.Z_BEST_SPEED })
 const inflate = (bytes: Buffer): Promise<Buffer> => promisify<Buffer, Buffer>(inflateRaw)(bytes)
 
-/**
- * Characters compressed together: few enough not to block other work, enough for traces to
- * shrink well.
- */
+/** Characters compressed together: few enough not to block other work, enough for traces to shrink well. */
 const PIECE = 512 * 1024
 
 /** Pieces queued for compression before the writer waits. */
@@ -116,14 +113,6 @@ export class JsonText {
 /** A list that fits into memory. */
 type WrittenList = Required<Pick<JsonText, 'value' | 'count'>>
 
-function shortText(text: string, list?: WrittenList): JsonText {
-  const write = (): Written => {
-    const bytes = Buffer.from(text)
-    return { size: bytes.length, pieces: [bytes] }
-  }
-  return new JsonText(write, { ...list, short: text })
-}
-
 /** Writes JSON of any size; another thread compresses large output. The writer must keep it valid JSON. */
 export class JsonWriter {
   readonly #limits: TextLimits
@@ -175,8 +164,13 @@ export class JsonWriter {
   }
 
   end(list?: WrittenList): MaybePromise<JsonText> {
-    const isShort = this.#pieces.length === 0 && this.#text.length <= SHORT
-    return isShort ? shortText(this.#text, list) : this.#endLong(list)
+    const text = this.#text
+    if (this.#pieces.length > 0 || text.length > SHORT) return this.#endLong(list)
+    const write = (): Written => {
+      const bytes = Buffer.from(text)
+      return { size: bytes.length, pieces: [bytes] }
+    }
+    return new JsonText(write, { ...list, short: text })
   }
 
   async #endLong(list?: WrittenList): Promise<JsonText> {
@@ -197,7 +191,11 @@ export class JsonWriter {
 
   #keep(piece: Buffer): void {
     this.#size += piece.length
-    this.#check()
+    const { size, kept } = this.#limits
+    if (this.#size > size || this.#kept > kept) {
+      const message = `the result is over the limit of ${size} bytes of JSON (or ${kept} packed): ask for less of it`
+      throw new DevchainError('LIMIT_EXCEEDED', message)
+    }
     const at = this.#pieces.push(piece) - 1
     if (this.#size <= this.#limits.plain) {
       this.#kept += piece.length
@@ -208,12 +206,5 @@ export class JsonWriter {
       this.#pieces[at] = () => inflate(packed)
     })
     this.#packing.push(packing)
-  }
-
-  #check(): void {
-    const { size, kept } = this.#limits
-    if (this.#size <= size && this.#kept <= kept) return
-    const message = `the result is over the limit of ${size} bytes of JSON (or ${kept} packed): ask for less of it`
-    throw new DevchainError('LIMIT_EXCEEDED', message)
   }
 }

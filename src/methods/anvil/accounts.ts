@@ -9,13 +9,11 @@ import { DevchainError } from '../../core/errors.ts'
 import { ether, listed, number } from '../../core/format.ts'
 import type { Address } from '../../core/hex.ts'
 import { impersonateSignature } from '../../node/accounts/accounts.ts'
-import { editAccount } from '../../node/cheats/edit.ts'
 import { setTokenAllowance, setTokenBalance } from '../../node/cheats/tokens.ts'
 import { changeAccounts } from '../../node/commands/settings.ts'
 import { optional, param } from '../../rpc/method.ts'
 import { address, boolean, data, quantity } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
-import type { Account } from '../../state/world.ts'
 import { command, edit } from '../common/command.ts'
 import type { Methods } from '../common/context.ts'
 import { members, oneOrMore, refined, required } from '../wire/decodeobject.ts'
@@ -154,10 +152,7 @@ export const anvilAccountMethods: Methods = [
         : `${account} has ${number(amount)} of token ${erc20}`,
     handle: async ({ chain }, { account, amount, erc20 }) => {
       if (erc20 !== undefined) await setTokenBalance(chain, erc20, account, amount)
-      else {
-        const paid = (before: Account): Account => ({ ...before, balance: amount })
-        await chain.update((state) => editAccount(state, account, paid))
-      }
+      else await edit(chain, [account], (before) => ({ ...before, balance: amount }))
     },
   }),
 ]

@@ -30,11 +30,8 @@ const MAX_UINT64 = 2n ** 64n - 1n
 const time: Form = (value) => {
   if (typeof value !== 'number' && typeof value !== 'string') return undefined
   const isTime = typeof value === 'number' ? Number.isSafeInteger(value) && value >= 0 : fits(value)
-  return isTime ? undefined : NO_TIME
-}
-
-const NO_TIME: FormError = {
-  message: 'Timestamp must be a non-negative number not exceeding 2^64 - 1',
+  if (isTime) return undefined
+  return { message: 'Timestamp must be a non-negative number not exceeding 2^64 - 1' }
 }
 
 function fits(digits: string): boolean {
@@ -45,12 +42,12 @@ function fits(digits: string): boolean {
 }
 
 /** A quantity with too many bytes; the method checks others. */
-const uint64: Form = (value) =>
-  typeof value !== 'string' || !/^0x0*[1-9a-fA-F][0-9a-fA-F]{16,}$/.test(value)
-    ? undefined
-    : {
-        message: `invalid value: string "${value.slice(0, MAX_SHOWN)}", expected a 8 byte hex string`,
-      }
+const uint64: Form = (value) => {
+  if (typeof value !== 'string' || !/^0x0*[1-9a-fA-F][0-9a-fA-F]{16,}$/.test(value))
+    return undefined
+  const given = value.slice(0, MAX_SHOWN)
+  return { message: `invalid value: string "${given}", expected a 8 byte hex string` }
+}
 
 /** State overrides: their slots are 32 bytes. */
 const overrides: Form = (value) => {
@@ -129,9 +126,8 @@ const block: Form = (value) => {
   if (typeof value !== 'object' || value === null) return undefined
   const { blockNumber, requireCanonical } = value as Readonly<Record<string, unknown>>
   if ((blockNumber ?? undefined) === undefined) return undefined
-  return (requireCanonical ?? undefined) === undefined
-    ? undefined
-    : { message: 'EIP-1898 block spec cannot have both `blockNumber` and `requireCanonical`' }
+  if ((requireCanonical ?? undefined) === undefined) return undefined
+  return { message: 'EIP-1898 block spec cannot have both `blockNumber` and `requireCanonical`' }
 }
 
 const any: Form = () => undefined

@@ -36,7 +36,7 @@ import {
   quantity,
   quantityNumber,
 } from '../../rpc/primitives.ts'
-import { type Decoder, type Encoder, invalid } from '../../rpc/schema.ts'
+import { type Decoder, invalid } from '../../rpc/schema.ts'
 import {
   accountAt,
   accountsOf,
@@ -83,11 +83,6 @@ const codeKey: Decoder<Hash> = {
     )
   },
 }
-
-const badBlock: Encoder<never> = asJson('bad block', {
-  type: 'object',
-  required: ['hash', 'block', 'rlp'],
-})
 
 /**
  * reth's form: lists without hashes, which the reader computes.
@@ -168,7 +163,7 @@ export const debugLookupMethods: Methods = [
   }),
   method('debug_getBadBlocks', {
     summary: 'Returns rejected blocks: always an empty list.',
-    result: list(badBlock),
+    result: list(asJson('bad block', { type: 'object', required: ['hash', 'block', 'rlp'] })),
     example: { result: [] },
     handle: () => [],
   }),

@@ -308,14 +308,11 @@ function viewAt(
   const { chain, caller, profile } = context
   const pending = isPending(block)
   const { upstream } = chain.state.config
-  return whenThere(findRecord(chain, block, caller), (record) =>
-    record === undefined
-      ? null
-      : withShortened(
-          context,
-          viewOfBlock(record, upstream, { full, pending, form: profile.block }),
-        ),
-  )
+  return whenThere(findRecord(chain, block, caller), (record) => {
+    if (record === undefined) return null
+    const view = viewOfBlock(record, upstream, { full, pending, form: profile.block })
+    return withShortened(context, view)
+  })
 }
 
 async function uncleAt(
@@ -325,10 +322,8 @@ async function uncleAt(
 ): Promise<BlockView | null> {
   const uncle = (await findRecord(chain, block, caller))?.block.uncles[index]
   if (uncle === undefined) return null
-  return viewOfUncle(
-    uncle,
-    profile.block.hasTotals ? weightOf(chain.state.tree, uncle) : NOT_WEIGHED,
-  )
+  const weight = profile.block.hasTotals ? weightOf(chain.state.tree, uncle) : NOT_WEIGHED
+  return viewOfUncle(uncle, weight)
 }
 
 /** For replies without total difficulties. */

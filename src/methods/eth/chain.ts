@@ -4,18 +4,11 @@ import { addresses } from '../../node/accounts/accounts.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import { isMining } from '../../node/ledger/miningmode.ts'
 import { address, boolean, hash, list, text } from '../../rpc/primitives.ts'
-import type { Encoder } from '../../rpc/schema.ts'
 import { unsupported } from '../common/command.ts'
 import { type Methods, method } from '../common/context.ts'
 import { PROTOCOL_VERSION } from '../common/version.ts'
 import { field, plainInteger, quantityResult, shape } from '../wire/encodeobject.ts'
 import { syncShape } from '../wire/peers/encodepeer.ts'
-
-/** There is no bridge, so no transaction waits for signatures. */
-const bridgeState: Encoder<number> = shape<number>('bridge state', {
-  extTxsWaitingForSignatures: field(list(hash), () => []),
-  parentBlockchainBestChainHeight: field(plainInteger, (height) => height),
-})
 
 export const chainMethods: Methods = [
   method('eth_chainId', {
@@ -51,7 +44,11 @@ export const chainMethods: Methods = [
   }),
   method('eth_bridgeState', {
     summary: 'Returns the height of the best parent block of merged mining; 0 before the first.',
-    result: bridgeState,
+    // there is no bridge, so no transaction waits for signatures
+    result: shape<number>('bridge state', {
+      extTxsWaitingForSignatures: field(list(hash), () => []),
+      parentBlockchainBestChainHeight: field(plainInteger, (height) => height),
+    }),
     example: { result: { extTxsWaitingForSignatures: [], parentBlockchainBestChainHeight: 0 } },
     handle: ({ chain }) => chain.state.parentChainHeight,
   }),

@@ -8,13 +8,7 @@ import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { type BlockLogs, entriesOf } from '../../node/events/changes.ts'
 import type { FilterChanges } from '../../node/events/filters.ts'
-import {
-  findLogs,
-  type LogEntry,
-  type LogQuery,
-  matches,
-  type TopicFilter,
-} from '../../node/events/logs.ts'
+import { findLogs, type LogEntry, type LogQuery, matches } from '../../node/events/logs.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { BlockRange } from '../../node/ledger/canonicalchain.ts'
 import type { StateChange } from '../../node/ledger/change.ts'
@@ -23,16 +17,7 @@ import type { SyncStatus } from '../../node/peers.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { JsonText, JsonWriter } from '../../rpc/jsontext.ts'
 import { optional, param } from '../../rpc/method.ts'
-import {
-  address,
-  boolean,
-  enumeration,
-  hash,
-  list,
-  nullable,
-  quantity,
-  text,
-} from '../../rpc/primitives.ts'
+import { boolean, enumeration, hash, list, nullable, quantity, text } from '../../rpc/primitives.ts'
 import { type Decoder, type Encoder, invalid, type Json, type Notes } from '../../rpc/schema.ts'
 import type { Session } from '../../rpc/session.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
@@ -44,68 +29,13 @@ import {
 } from '../common/subscriptions.ts'
 import { viewOfReceipt } from '../common/views.ts'
 import type { Profile } from '../compat/profile.ts'
-import { blockReference } from '../wire/decodeblock.ts'
-import { members, oneOrMore, refined, same } from '../wire/decodeobject.ts'
+import { logQuery } from '../wire/decodelogquery.ts'
+import { members } from '../wire/decodeobject.ts'
 import { headerShape, viewOfBlock } from '../wire/encodeblock.ts'
 import { logShape, logsShape } from '../wire/encodelog.ts'
 import { field, quantityResult, shape } from '../wire/encodeobject.ts'
 import { receiptShape } from '../wire/encodereceipt.ts'
 import { transactionShape, viewOfPooled } from '../wire/encodetransaction.ts'
-
-/** A position of `topics`: null for any, a topic, or a list of alternatives, where null also means any. */
-const topicFilter: Decoder<TopicFilter> = {
-  name: 'topic',
-  json: {
-    anyOf: [
-      { type: 'null' },
-      hash.json,
-      { type: 'array', items: { anyOf: [hash.json, { type: 'null' }] } },
-    ],
-  },
-  decode: (value, path) => {
-    if (value === null) return null
-    if (!Array.isArray(value)) return [hash.decode(value, path)]
-    const alternatives = value.map((each, i) =>
-      each === null ? null : hash.decode(each, `${path}[${i}]`),
-    )
-    return alternatives.some((each) => each === null) ? null : (alternatives as Hash[])
-  },
-}
-
-const topics: Decoder<readonly TopicFilter[]> = {
-  name: 'topics',
-  json: { anyOf: [hash.json, { type: 'array', items: topicFilter.json, maxItems: 4 }] },
-  decode: (value, path) => {
-    if (typeof value === 'string') return [topicFilter.decode(value, path)]
-    if (!Array.isArray(value) || value.length > 4) {
-      throw invalid(path, 'a list of at most 4 topics', value)
-    }
-    return value.map((each, i) => topicFilter.decode(each, `${path}[${i}]`))
-  },
-}
-
-const logQuery: Decoder<LogQuery> = refined(
-  members('filter', {
-    fromBlock: blockReference,
-    toBlock: blockReference,
-    blockHash: hash,
-    blockhash: hash,
-    address: oneOrMore(address),
-    topics,
-  }),
-  (given, path) => ({
-    from: given.fromBlock,
-    to: given.toBlock,
-    blockHash: same(
-      given.blockHash,
-      given.blockhash,
-      (a, b) => a === b,
-      `${path}: blockHash and blockhash`,
-    ),
-    addresses: given.address ?? [],
-    topics: given.topics ?? [],
-  }),
-)
 
 const EXAMPLE_QUERY = { fromBlock: '0x0', toBlock: 'latest', topics: [] }
 
@@ -383,7 +313,6 @@ function refuseFuture(
   throw new DevchainError('INVALID_PARAMS', message)
 }
 
-/** A subscription in words. */
 function subscriptionText(kind: SubscriptionKind, { query, bodies, hashes }: Details): string {
   if (kind === 'logs') return queryText(query)
   if (hashes.size > 0) return `receipts of ${plural(hashes.size, 'transaction')}`

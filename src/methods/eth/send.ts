@@ -21,12 +21,14 @@ import { type ReceiptView, receiptShape } from '../wire/encodereceipt.ts'
 import { transactionShape, viewOfPooled } from '../wire/encodetransaction.ts'
 import { TRANSFER } from '../wire/examples.ts'
 
-const slotWords: Decoder<ReadonlyMap<bigint, bigint>> = keyed('words by slot', quantity, quantity)
+const slotWords = keyed('words by slot', quantity, quantity)
 
-/** The account's storage root, or values by slot. */
-const expectedStorage = either('storage root or words by slot', isText, hash, slotWords)
-
-const knownAccounts = keyed('known accounts', address, expectedStorage)
+/** By account: its storage root, or values by slot. */
+const knownAccounts = keyed(
+  'known accounts',
+  address,
+  either('storage root or words by slot', isText, hash, slotWords),
+)
 
 /** @see https://eips.ethereum.org/EIPS/eip-7796 */
 const conditions: Decoder<Conditions> = refined(

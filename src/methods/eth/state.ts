@@ -8,7 +8,7 @@ import { headOf } from '../../node/ledger/blocktree.ts'
 import { nextNonce } from '../../node/pool/pool.ts'
 import { optional, param } from '../../rpc/method.ts'
 import { address, asJson, data, hash, list, quantity } from '../../rpc/primitives.ts'
-import type { Decoder, Encoder, Schema } from '../../rpc/schema.ts'
+import type { Encoder, Schema } from '../../rpc/schema.ts'
 import { addressKey, slotKey } from '../../state/keys.ts'
 import {
   type Account,
@@ -28,14 +28,6 @@ import { keyed } from '../wire/decodeobject.ts'
 import { accountInfo } from '../wire/encodeaccount.ts'
 import { field, mapOf, plain, quantityResult, shape, wei } from '../wire/encodeobject.ts'
 import { ACCOUNT } from '../wire/examples.ts'
-
-const slotsByAccount: Decoder<ReadonlyMap<Address, readonly bigint[]>> = keyed(
-  'storage slots',
-  address,
-  list(quantity),
-)
-
-const wordsByAccount = mapOf('storage values', list(hash))
 
 /** A slot as requested. */
 interface StorageKey {
@@ -149,8 +141,8 @@ export const stateMethods: Methods = [
   }),
   method('eth_getStorageValues', {
     summary: 'Returns many storage slots of many accounts, in the requested order.',
-    params: [param('slots', slotsByAccount), blockOrLatest],
-    result: wordsByAccount,
+    params: [param('slots', keyed('storage slots', address, list(quantity))), blockOrLatest],
+    result: mapOf('storage values', list(hash)),
     example: {
       params: [{ [ACCOUNT]: ['0x0'] }, 'latest'],
       result: { [ACCOUNT]: [`0x${'00'.repeat(32)}`] },

@@ -26,7 +26,7 @@ import {
   quantityNumber,
   text,
 } from '../../rpc/primitives.ts'
-import type { Decoder, Encoder } from '../../rpc/schema.ts'
+import type { Decoder } from '../../rpc/schema.ts'
 import { command, exchanged, increasedTime, nullCommand, trueCommand } from '../common/command.ts'
 import { type Methods, method } from '../common/context.ts'
 import { mineOn, mineParameters, ONE_BLOCK, resuming, stopping } from '../common/mine.ts'
@@ -42,11 +42,6 @@ const interval: Decoder<readonly [shortest: number, longest: number]> = either(
   pair('[shortest, longest]', quantityNumber, quantityNumber),
   refined(quantityNumber, (always) => [always, always] as const),
 )
-
-/** A sum of seconds in the profile's form. */
-const secondsAhead: Encoder<string | number> = asJson('seconds', {
-  anyOf: [quantity.json, { type: 'integer' }],
-})
 
 /** Larger times are JavaScript milliseconds: as seconds they would be after the year 33658. */
 const MILLISECONDS_FROM = 10n ** 12n
@@ -152,7 +147,7 @@ export const evmMethods: Methods = [
     aliases: ['hardhat_increaseTime'],
     summary: 'Moves the clock ahead by seconds; returns the total offset.',
     params: [param('seconds', quantity)],
-    result: secondsAhead,
+    result: asJson<string | number>('seconds', { anyOf: [quantity.json, { type: 'integer' }] }),
     example: { params: ['0xe10'], result: '0xe10' },
     effects: 'chain',
     handle: async ({ chain, profile }, seconds) =>

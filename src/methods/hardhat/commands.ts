@@ -34,16 +34,10 @@ import { transactionHash } from '../wire/decodetransaction.ts'
 import { field, fieldIfAny, plainInteger, shape } from '../wire/encodeobject.ts'
 import { STRANGER } from '../wire/examples.ts'
 
-/** Whether there was something to stop; null where the profile's node does not say. */
-const ended: Encoder<boolean | null> = asJson('null or boolean', { enum: [null, true, false] })
-
 /** A block of the forked network; also a JSON integer. */
 const forkBlock: Decoder<string> = {
   name: 'block of a network',
-  json: {
-    title: 'block of a network',
-    anyOf: [{ type: 'string' }, { type: 'integer' }],
-  },
+  json: { title: 'block of a network', anyOf: [{ type: 'string' }, { type: 'integer' }] },
   decode: (value, path) => {
     const isText = typeof value === 'string' && isForkBlock(value)
     if (isText || Number.isSafeInteger(value)) return String(value)
@@ -195,7 +189,8 @@ export const hardhatMethods: Methods = [
     aliases: ['anvil_stopImpersonatingAccount'],
     summary: 'Ends hardhat_impersonateAccount for an account.',
     params: [param('account', address)],
-    result: ended,
+    // whether there was something to stop; null where the profile's node does not say
+    result: asJson<boolean | null>('null or boolean', { enum: [null, true, false] }),
     example: { params: [STRANGER], result: null },
     effects: 'chain',
     describe: ([account]) => `no longer impersonating ${account}`,

@@ -130,9 +130,6 @@ const opcodeGasRecorder: Recorder = ({ writer, place }) => {
   }
 }
 
-/** A message and the parts of its trace. */
-const tracedMessage = pair('[transaction, types]', transactionRequest, parts)
-
 const types = optional('types', parts, ['trace'])
 
 export const traceMethods: Methods = [
@@ -244,7 +241,10 @@ export const traceMethods: Methods = [
   }),
   method('trace_callMany', {
     summary: 'Traces a list of [transaction, types], each on the state after the last.',
-    params: [param('calls', list(tracedMessage)), blockOrLatest],
+    params: [
+      param('calls', list(pair('[transaction, types]', transactionRequest, parts))),
+      blockOrLatest,
+    ],
     result: repliesForm,
     example: { params: [[[TRANSFER, ['trace']]], 'latest'] },
     onFork: 'here',

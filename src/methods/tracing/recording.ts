@@ -1,3 +1,4 @@
+// Records the runs of a request: transactions of blocks, and messages, within the limits of one request.
 import { type Cancellation, throwIfCancelled } from '../../evm/cancellation.ts'
 import type { Tracer } from '../../evm/executor.ts'
 import {
