@@ -1,11 +1,11 @@
 // What a run read and changed, for block access lists (EIP-7928).
 import { type Address, equalBytes } from '../core/hex.ts'
-import { type AccountAccess, NO_SLOTS, NO_WRITES } from '../protocol/blocks/accesslist.ts'
+import { type AccountAccess, NO_SLOTS, type SlotWrite } from '../protocol/blocks/accesslist.ts'
 import type { Overlay, OverlayChanges } from '../state/overlay.ts'
 import { emptyAccount } from '../state/world.ts'
 
 /** Accounts, with the slots that were read or written; changed ones are added. */
-export type Read = ReadonlyMap<Address, ReadonlySet<bigint>>
+export type Read = ReadonlyMap<Address, readonly bigint[]>
 
 export function accessesOf(overlay: Overlay, read: Read): AccountAccess[] {
   const { changes } = overlay
@@ -24,14 +24,14 @@ export function accessesOf(overlay: Overlay, read: Read): AccountAccess[] {
 }
 
 function isChanged({ writes, balance, nonce, code }: AccountAccess): boolean {
-  return writes.size > 0 || balance !== undefined || nonce !== undefined || code !== undefined
+  return writes.length > 0 || balance !== undefined || nonce !== undefined || code !== undefined
 }
 
 function accessOf(
   overlay: Overlay,
   { accounts, slots }: OverlayChanges,
   address: Address,
-  reads: ReadonlySet<bigint>,
+  reads: readonly bigint[],
 ): AccountAccess {
   const writes = writesTo(overlay, address, slots.get(address)?.slots)
   if (!accounts.has(address)) {
@@ -52,12 +52,8 @@ function accessOf(
 function writesTo(
   overlay: Overlay,
   address: Address,
-  written: ReadonlyMap<bigint, bigint> = NO_WRITES,
-): ReadonlyMap<bigint, bigint> {
-  if (written.size === 0) return NO_WRITES
-  const writes = new Map<bigint, bigint>()
-  for (const [slot, value] of written) {
-    if (overlay.originalStorage(address, slot) !== value) writes.set(slot, value)
-  }
-  return writes
+  written: ReadonlyMap<bigint, bigint> | undefined,
+): readonly SlotWrite[] {
+  if (written === undefined) return NO_SLOTS
+  return [...written].filter(([slot, value]) => overlay.originalStorage(address, slot) !== value)
 }

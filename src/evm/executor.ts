@@ -91,7 +91,7 @@ export interface Tracer {
  * Accounts that were called, created or read, with the storage slots read or written. The sender may be missing. An operation
  * touches nothing if its gas does not cover even the warm cost.
  */
-export type Touched = ReadonlyMap<Address, ReadonlySet<bigint>>
+export type Touched = ReadonlyMap<Address, readonly bigint[]>
 
 /**
  * The parts of a code that ran: counts at jumps, jump targets and frame ends. What lies between ran equally often

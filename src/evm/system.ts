@@ -10,6 +10,7 @@ import {
   type Hash,
   hashFromBytes,
 } from '../core/hex.ts'
+import { isPromise, type MaybePromise } from '../core/promises.ts'
 import { type AccountAccess, NO_SLOTS } from '../protocol/blocks/accesslist.ts'
 import { EMPTY_REQUESTS_HASH } from '../protocol/blocks/header.ts'
 import type { Log } from '../protocol/blocks/receipt.ts'
@@ -76,7 +77,7 @@ export async function beginBlock(context: RunContext, job: BlockStartJob): Promi
   if (isAtLeast(block.hardfork, 'amsterdam')) {
     const listed = accessesOfWrites(world, writes)
     accesses.push(...listed)
-    writes = listed.map((access) => ({ address: access.address, slots: [...access.writes] }))
+    writes = listed
   }
   // both at once if unmodified, so that each trie path changes once
   world = withSystemWrites(world, writes)
@@ -100,7 +101,8 @@ export async function endBlock(
   const collected: Collected[] = []
   let { world } = job
   for (const contract of queuesOf(block.hardfork)) {
-    const each = await collect(context, world, block, contract)
+    const found = collect(context, world, block, contract)
+    const each = isPromise(found) ? await found : found
     collected.push(each)
     world = each.world
   }
@@ -167,12 +169,13 @@ interface Collected {
   readonly accesses: readonly AccountAccess[]
 }
 
-async function collect(
+/** @returns a promise only if the contract has to run */
+function collect(
   context: RunContext,
   world: World,
   block: BlockEnvironment,
   contract: Predeploy,
-): Promise<Collected> {
+): MaybePromise<Collected> {
   const { address } = contract
   if (codeAt(world, address).length === 0) {
     const failure = `there is no system contract at ${address}`

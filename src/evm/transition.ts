@@ -179,7 +179,7 @@ function readBy(
   { state }: MachineResult,
   authorities: readonly Address[],
 ): Read {
-  const read = new Map<Address, ReadonlySet<bigint>>()
+  const read = new Map<Address, readonly bigint[]>()
   for (const address of [from, coinbase, ...authorities]) read.set(address, NO_SLOTS)
   if (state === undefined && to !== null) read.set(to, NO_SLOTS)
   for (const [address, slots] of state?.read ?? []) read.set(address, slots)

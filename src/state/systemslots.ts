@@ -6,7 +6,7 @@ import {
   accessListOf,
   type BlockAccessList,
   NO_SLOTS,
-  NO_WRITES,
+  type SlotWrite,
 } from '../protocol/blocks/accesslist.ts'
 import type { Hardfork } from '../protocol/forks.ts'
 import { addressKey, slotKey } from './keys.ts'
@@ -41,7 +41,7 @@ export function isAsDeployed(world: World, { address, code }: Predeploy): boolea
 }
 
 /** In which the queues of requests keep their excess, count, head and tail. */
-export const QUEUE_SLOTS: ReadonlySet<bigint> = new Set([0n, 1n, 2n, 3n])
+export const QUEUE_SLOTS: readonly bigint[] = [0n, 1n, 2n, 3n]
 
 /** True if a call would change and return nothing: no contract, or a queue never used. */
 export function isIdleQueue(world: World, queue: Predeploy): boolean {
@@ -61,48 +61,42 @@ export interface SystemInput {
   readonly parentHash: Hash | undefined
 }
 
-interface SlotWrites {
-  readonly address: Address
-  readonly slots: readonly (readonly [slot: bigint, value: bigint])[]
-}
+type SlotWrites = Pick<AccountAccess, 'address' | 'writes'>
 
 /** What the contracts' own code would write. Both must have mainnet's. */
 export function systemWrites(input: SystemInput): readonly SlotWrites[] {
   const { timestamp, beaconRoot, number, parentHash } = input
-  const writes: SlotWrites[] = []
+  const all: SlotWrites[] = []
   if (beaconRoot !== undefined) {
     const slot = beaconSlot(timestamp)
-    const slots = [[slot, timestamp] as const, [slot + RING, BigInt(beaconRoot)] as const]
-    writes.push({ address: BEACON_ROOTS.address, slots })
+    const writes = [[slot, timestamp] as const, [slot + RING, BigInt(beaconRoot)] as const]
+    all.push({ address: BEACON_ROOTS.address, writes })
   }
   if (parentHash !== undefined) {
-    const slots = [[historySlot(number), BigInt(parentHash)] as const]
-    writes.push({ address: HISTORY_STORAGE.address, slots })
+    const writes = [[historySlot(number), BigInt(parentHash)] as const]
+    all.push({ address: HISTORY_STORAGE.address, writes })
   }
-  return writes
+  return all
 }
 
 export function accessOf(
   address: Address,
-  reads: ReadonlySet<bigint> = NO_SLOTS,
-  writes: ReadonlyMap<bigint, bigint> = NO_WRITES,
+  reads: readonly bigint[] = NO_SLOTS,
+  writes: readonly SlotWrite[] = NO_SLOTS,
 ): AccountAccess {
   return { address, reads, writes, balance: undefined, nonce: undefined, code: undefined }
 }
 
 /** All slots are read, those that change are written. */
-export function accessesOfWrites(world: World, writes: readonly SlotWrites[]): AccountAccess[] {
-  return writes.map(({ address, slots }) => {
+export function accessesOfWrites(world: World, all: readonly SlotWrites[]): AccountAccess[] {
+  return all.map(({ address, writes }) => {
     const { storage } = accountAt(world, address)!
-    const reads = new Set<bigint>()
-    const changes = new Map<bigint, bigint>()
-    for (const [slot, value] of slots) {
-      reads.add(slot)
-      if (slotValue(storage, slot) !== value) changes.set(slot, value)
-    }
-    return accessOf(address, reads, changes)
+    const changes = writes.filter(([slot, value]) => slotValue(storage, slot) !== value)
+    return accessOf(address, writes.map(slotOf), changes)
   })
 }
+
+const slotOf = ([slot]: SlotWrite): bigint => slot
 
 /** What a call of an idle queue reads. */
 export const accessOfQueue: (queue: Predeploy) => AccountAccess = memoizeByIdentity(({ address }) =>
@@ -119,11 +113,11 @@ export function emptyAccessList(
   queues: readonly Predeploy[],
   block: Pick<SystemInput, 'number' | 'timestamp' | 'parentHash'>,
 ): BlockAccessList {
-  const begin = systemWrites({ ...block, beaconRoot: ZERO_HASH }).map(({ address, slots }) =>
+  const begin = systemWrites({ ...block, beaconRoot: ZERO_HASH }).map(({ address, writes }) =>
     accessOf(
       address,
-      new Set(slots.map(([slot]) => slot)),
-      new Map(slots.filter(([, value]) => value !== 0n)),
+      writes.map(slotOf),
+      writes.filter(([, value]) => value !== 0n),
     ),
   )
   return accessListOf([
@@ -132,12 +126,12 @@ export function emptyAccessList(
   ])
 }
 
-export function withSystemWrites(world: World, writes: readonly SlotWrites[]): World {
-  const changed = writes.map(({ address, slots }) =>
+export function withSystemWrites(world: World, all: readonly SlotWrites[]): World {
+  const changed = all.map(({ address, writes }) =>
     written(
       world,
       address,
-      slots.map(([slot, value]) => slotChange(slot, value)),
+      writes.map(([slot, value]) => slotChange(slot, value)),
     ),
   )
   return withAccounts(world, changed)

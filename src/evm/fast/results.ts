@@ -149,7 +149,7 @@ function isEqualWord({ words64 }: Instance, a: number, b: number): boolean {
 /** Touched in spite of the revert: precompile 0x03. */
 function touchedDespiteRevert(interpreter: Interpreter): Address[] {
   const { instance } = interpreter
-  return [...accountPlaces(instance)]
+  return accountPlaces(instance)
     .filter((place) => instance.number(place + layout.ACCOUNT_FLAGS) & layout.ACCOUNT_TOUCHED_EVER)
     .map((place) => interpreter.loaded(place).address)
 }
@@ -157,16 +157,16 @@ function touchedDespiteRevert(interpreter: Interpreter): Address[] {
 /** Nearly in the order of first use. @param isExact only slots whose access was paid, as since amsterdam */
 export function touchedBy(interpreter: Interpreter, isExact: boolean): Touched {
   const { instance } = interpreter
-  const touched = new Map<Address, ReadonlySet<bigint>>()
-  for (const place of [...accountPlaces(instance)].reverse()) {
+  const touched = new Map<Address, readonly bigint[]>()
+  for (const place of accountPlaces(instance).reverse()) {
     const slots = metSlots(instance, place, isExact)
     const isMet = (instance.number(place + layout.ACCOUNT_FLAGS) & layout.ACCOUNT_MET) !== 0
-    if (isMet || slots.size > 0) touched.set(interpreter.loaded(place).address, slots)
+    if (isMet || slots.length > 0) touched.set(interpreter.loaded(place).address, slots)
   }
   return touched
 }
 
-function metSlots(instance: Instance, account: number, isExact: boolean): ReadonlySet<bigint> {
+function metSlots(instance: Instance, account: number, isExact: boolean): readonly bigint[] {
   const slots: bigint[] = []
   let slot = instance.number(account + layout.ACCOUNT_SLOTS)
   for (; slot !== 0; slot = instance.number(slot + layout.SLOT_BEFORE)) {
@@ -175,12 +175,15 @@ function metSlots(instance: Instance, account: number, isExact: boolean): Readon
     const isPaid = (flags & (layout.SLOT_WARM | layout.SLOT_LISTED)) !== 0
     if (isExact ? isPaid : !isOnlyListed) slots.push(instance.word(slot + layout.SLOT_KEY))
   }
-  return new Set(slots.reverse())
+  return slots.reverse()
 }
 
-function* accountPlaces(instance: Instance): Generator<number> {
+/** The last one first. */
+function accountPlaces(instance: Instance): number[] {
+  const places: number[] = []
   let place = instance.number(layout.LAST_ACCOUNT)
-  for (; place !== 0; place = instance.number(place + layout.ACCOUNT_BEFORE)) yield place
+  for (; place !== 0; place = instance.number(place + layout.ACCOUNT_BEFORE)) places.push(place)
+  return places
 }
 
 function logsOf(instance: Instance): Log[] {

@@ -18,6 +18,7 @@ import {
   type Hex,
   hashFromBytes,
 } from '../../core/hex.ts'
+import { NO_SLOTS } from '../../protocol/blocks/accesslist.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import type { AccessListEntry } from '../../protocol/transactions/transaction.ts'
 import type { BlockEnvironment, Failure, GasNeed } from '../executor.ts'
@@ -100,16 +101,16 @@ function stateOf(
   const reservoir = evm.stateGasReservoir
   const error = execResult.exceptionError?.error
   const isTaken = to === null && error === EVMError.errorMessages.CREATE_COLLISION
-  const read = new Map<Address, ReadonlySet<bigint>>()
+  const read = new Map<Address, readonly bigint[]>()
   for (const [address, access] of Object.entries(evm.blockLevelAccessList?.accesses ?? {})) {
     const keys = [...access.storageReads, ...Object.keys(access.storageChanges)]
     // the sender is there in any case, but not that of a system call; 0 is written without digits
     const slots = keys.map((key) => BigInt(key === '0x' ? 0 : key))
-    if (address !== from) read.set(address as string as Address, new Set(slots))
+    if (address !== from) read.set(address as string as Address, [...new Set(slots)])
   }
   // the library lists no account that it lacks the gas to make
   const target = to ?? (createdAddress && addressFromBytes(createdAddress.bytes))
-  if (evm.eip2780PrepOog && target !== undefined && !read.has(target)) read.set(target, new Set())
+  if (evm.eip2780PrepOog && target !== undefined && !read.has(target)) read.set(target, NO_SLOTS)
   return {
     reservoir,
     spilled: evm.executionStateGasUsed - (stateGas - reservoir),

@@ -11,8 +11,8 @@ export interface TouchRecorder {
 
 /** @param known accounts that each run touches: sender, recipient, miner, authorities */
 export function recordTouched(known: Iterable<Address>): TouchRecorder {
-  const touched = new Map<Address, ReadonlySet<bigint>>()
-  for (const address of known) touched.set(address, new Set())
+  const touched = new Map<Address, readonly bigint[]>()
+  for (const address of known) touched.set(address, [])
   const tracer: Tracer = {
     onTouched: (found) => {
       for (const [address, slots] of found) touched.set(address, slots)

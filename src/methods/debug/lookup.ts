@@ -333,13 +333,13 @@ function collectGarbage(): void {
 
 /** Re-executes the block's transactions and records what they read. */
 async function sightOf(context: MethodContext, record: BlockRecord): Promise<Sight> {
-  const touched = new Map<Address, Set<bigint>>()
+  const touched = new Map<Address, readonly bigint[]>()
   const hashes = recordBlockHashes(record.block.header.number)
   await recordBlock(context.chain, record, newTraceWork(context), ({ target }) => {
     const touches = touchRecorder(target)
     const write = async (): Promise<void> => {
       for (const [address, slots] of touches.touched) {
-        touched.set(address, new Set([...(touched.get(address) ?? []), ...slots]))
+        touched.set(address, [...new Set([...(touched.get(address) ?? []), ...slots])])
       }
     }
     return { tracer: combineTracers([touches.tracer, hashes.tracer]), write }

@@ -93,7 +93,11 @@ function withSystem(
   return all
 }
 
-async function nodesOf(before: World, after: World, touched: Touched): Promise<Uint8Array[]> {
+async function nodesOf(
+  before: World,
+  after: World,
+  touched: ReadonlyMap<Address, Iterable<bigint>>,
+): Promise<Uint8Array[]> {
   const nodes = new Map<string, Uint8Array>()
   /** Adds the nodes needed to find a key, and to delete it if it is gone after. */
   const add = <V>(old: Trie<V>, now: Trie<V>, key: Uint8Array, name: Address | bigint): void => {

@@ -220,8 +220,8 @@ function readerOf(before: World, after: World, address: Address): ReadSlot {
   }
 }
 
-function changesOf(read: ReadSlot, slots: ReadonlySet<bigint>): SlotChange[] {
-  return [...slots].flatMap((slot) => {
+function changesOf(read: ReadSlot, slots: readonly bigint[]): SlotChange[] {
+  return slots.flatMap((slot) => {
     const found = read(slot)
     return found === undefined || found.before === found.after ? [] : [{ slot, ...found }]
   })

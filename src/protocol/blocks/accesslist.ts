@@ -9,12 +9,16 @@ import type { LaterFields } from './header.ts'
 /** What one transaction, or one system call, reads of an account and leaves in it. Undefined values did not change. */
 export interface AccountAccess {
   readonly address: Address
-  readonly reads: ReadonlySet<bigint>
-  readonly writes: ReadonlyMap<bigint, bigint>
+  /** Each once, in any order, and maybe also those that are written. */
+  readonly reads: readonly bigint[]
+  readonly writes: readonly SlotWrite[]
   readonly balance: bigint | undefined
   readonly nonce: bigint | undefined
   readonly code: Uint8Array | undefined
 }
+
+/** The value is another than before. */
+export type SlotWrite = readonly [slot: bigint, value: bigint]
 
 /** 0: before the transactions; their numbers from 1 on; the next one is after them. */
 export interface AccessPart {
@@ -40,11 +44,13 @@ export interface AccountChanges {
 
 export type BlockAccessList = readonly AccountChanges[]
 
-export const NO_SLOTS: ReadonlySet<bigint> = new Set()
-export const NO_WRITES: ReadonlyMap<bigint, bigint> = new Map()
+export const NO_SLOTS: readonly never[] = []
 const NONE: readonly never[] = []
 
-/** Its lists are made on demand, as most accounts of a block need few of them. */
+/**
+ * Its lists are made on demand, as most accounts of a block need few of them, and sets of slots for the second access, as V8 takes
+ * a microsecond for each slot of a set in a mined block.
+ */
 class Entry implements AccountChanges {
   readonly address: Address
   storageChanges: readonly SlotChanges[] = NONE
@@ -52,18 +58,16 @@ class Entry implements AccountChanges {
   balanceChanges: readonly Changed<bigint>[] = NONE
   nonceChanges: readonly Changed<bigint>[] = NONE
   codeChanges: readonly Changed<Uint8Array>[] = NONE
-  #slots: Map<bigint, readonly Changed<bigint>[]> | undefined
-  #reads = NO_SLOTS
-  #ownReads: Set<bigint> | undefined
+  #written: Map<bigint, readonly Changed<bigint>[]> | undefined
+  #read: Set<bigint> | undefined
 
   constructor(address: Address) {
     this.address = address
   }
 
   add(index: bigint, { reads, writes, balance, nonce, code }: AccountAccess): void {
-    if (this.#reads.size === 0) this.#reads = reads
-    else if (reads.size > 0) this.#read(reads)
-    if (writes.size > 0) this.#write(index, writes)
+    if (reads.length > 0) this.#addReads(reads)
+    if (writes.length > 0) this.#addWrites(index, writes)
     if (balance !== undefined) {
       this.balanceChanges = withChange(this.balanceChanges, index, balance)
     }
@@ -71,28 +75,32 @@ class Entry implements AccountChanges {
     if (code !== undefined) this.codeChanges = withChange(this.codeChanges, index, code)
   }
 
-  /** Copies the first ones, which are not this entry's own. */
-  #read(reads: ReadonlySet<bigint>): void {
-    this.#ownReads ??= new Set(this.#reads)
-    for (const slot of reads) this.#ownReads.add(slot)
-    this.#reads = this.#ownReads
+  #addReads(reads: readonly bigint[]): void {
+    if (this.storageReads === NONE) {
+      this.storageReads = reads
+      return
+    }
+    this.#read ??= new Set(this.storageReads)
+    for (const slot of reads) this.#read.add(slot)
   }
 
-  #write(index: bigint, writes: ReadonlyMap<bigint, bigint>): void {
-    this.#slots ??= new Map()
+  #addWrites(index: bigint, writes: readonly SlotWrite[]): void {
+    if (this.storageChanges === NONE) {
+      this.storageChanges = writes.map(([slot, value]) => [slot, [[index, value]]])
+      return
+    }
+    this.#written ??= new Map(this.storageChanges)
     for (const [slot, value] of writes) {
-      this.#slots.set(slot, withChange(this.#slots.get(slot) ?? NONE, index, value))
+      this.#written.set(slot, withChange(this.#written.get(slot) ?? NONE, index, value))
     }
   }
 
   /** After the last access. */
   list(): void {
-    const written = this.#slots
-    if (written !== undefined) this.storageChanges = inOrder([...written], slotOf)
-    if (this.#reads.size === 0) return
-    const reads = [...this.#reads]
-    const onlyRead = written === undefined ? reads : reads.filter((slot) => !written.has(slot))
-    this.storageReads = inOrder(onlyRead, itself)
+    const written = this.#written === undefined ? this.storageChanges : [...this.#written]
+    const read = this.#read === undefined ? this.storageReads : [...this.#read]
+    this.storageChanges = inOrder(written, slotOf)
+    this.storageReads = without(this.storageChanges, inOrder(read, itself))
   }
 }
 
@@ -133,13 +141,23 @@ const slotOf = ([slot]: SlotChanges): bigint => slot
 const addressOf = ({ address }: AccountChanges): Address => address
 
 /** Sorts only what is not in order yet: most lists of a block are, and V8 takes a microsecond for the shortest one. */
-function inOrder<T>(values: T[], keyOf: (value: T) => bigint | Address): readonly T[] {
+function inOrder<T>(values: readonly T[], keyOf: (value: T) => bigint | Address): readonly T[] {
   for (let i = 1; i < values.length; i++) {
     if (keyOf(values[i - 1]!) > keyOf(values[i]!)) {
-      return values.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
+      return values.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
     }
   }
   return values
+}
+
+/** Both are in order. */
+function without(changes: readonly SlotChanges[], reads: readonly bigint[]): readonly bigint[] {
+  if (changes.length === 0 || reads.length === 0) return reads
+  let at = 0
+  return reads.filter((slot) => {
+    while (at < changes.length && changes[at]![0] < slot) at += 1
+    return changes[at]?.[0] !== slot
+  })
 }
 
 export interface Listed {
@@ -168,7 +186,7 @@ export class AccessParts {
     if (!isAtLeast(hardfork, 'amsterdam')) return { accessList: undefined, fields }
     const accessList = accessListOf([...this.#parts, { index: this.#index, accesses: last }])
     const blockAccessListHash = hashAccessList(accessList)
-    return { accessList, fields: { ...fields, blockAccessListHash } }
+    return { accessList, fields: { requestsHash: fields.requestsHash, blockAccessListHash } }
   }
 }
 

@@ -111,5 +111,6 @@ export function logItem({ address, topics, data }: Log): RlpValue {
 /** Remembered, as tokens, events and accounts occur again: hashing them took most of a log's time. */
 const bloomBits = memoize(1_000, (item: Address | Hash): readonly number[] => {
   const hash = keccak256(bytesFromHex(item))
-  return [0, 2, 4].map((i) => ((hash[i]! << 8) | hash[i + 1]!) & 2047)
+  const bit = (at: number): number => ((hash[at]! << 8) | hash[at + 1]!) & 2047
+  return [bit(0), bit(2), bit(4)]
 })

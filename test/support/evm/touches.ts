@@ -29,7 +29,7 @@ export class Touches {
   }
 
   get touched(): Touched {
-    return this.#touched
+    return new Map([...this.#touched].map(([address, slots]) => [address, [...slots]]))
   }
 
   step(step: InterpreterStep): void {

@@ -207,9 +207,9 @@ describe.each(allEngines())('a tracer on the engine $name', ({ name, jobsWithin 
     await executor.call({ ...job, message, world, tracer })
     expect(seen).toEqual([
       new Map([
-        [CONTRACT, new Set([7n])],
-        [BOB, new Set()],
-        [OTHER, new Set([3n])],
+        [CONTRACT, [7n]],
+        [BOB, []],
+        [OTHER, [3n]],
       ]),
     ])
   })

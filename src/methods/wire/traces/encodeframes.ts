@@ -135,7 +135,7 @@ export function flatFrame({ frame, traceAddress, subtraces }: FlatFrame, form: F
 function callText(frame: WholeFrame): string {
   const { kind, from, to, value, gas, gasUsed, input, output, failure, revertText, logs } = frame
   let text = `{"from":"${from}","gas":"${quantityFromBigint(gas)}","gasUsed":"${quantityFromBigint(gasUsed)}"`
-  for (const [name, amount] of Object.entries(gasMembers(frame))) text += `,"${name}":"${amount}"`
+  for (const [name, amount] of gasMembers(frame)) text += `,"${name}":"${amount}"`
   if (to !== null) text += `,"to":"${to}"`
   text += `,"input":"${hexFromBytes(input)}"`
   const isGiven = failure === undefined || failure.kind === 'revert'
@@ -148,15 +148,18 @@ function callText(frame: WholeFrame): string {
 }
 
 /** Since amsterdam; those of other nodes too: execution-apis #852 for call trees, erigon for flat frames. */
-function gasMembers({ stateGasUsed, dimensions }: WholeFrame): Readonly<Record<string, string>> {
+function gasMembers({
+  stateGasUsed,
+  dimensions,
+}: WholeFrame): readonly (readonly [name: string, amount: string])[] {
   if (dimensions === undefined) {
-    return stateGasUsed === undefined ? {} : { stateGasUsed: signedQuantity(stateGasUsed) }
+    return stateGasUsed === undefined ? [] : [['stateGasUsed', signedQuantity(stateGasUsed)]]
   }
-  return {
-    executionGasUsed: quantityFromBigint(dimensions.executionGasUsed),
-    stateGasUsed: quantityFromBigint(dimensions.stateGasUsed),
-    gasRefund: quantityFromBigint(dimensions.gasRefund),
-  }
+  return [
+    ['executionGasUsed', quantityFromBigint(dimensions.executionGasUsed)],
+    ['stateGasUsed', quantityFromBigint(dimensions.stateGasUsed)],
+    ['gasRefund', quantityFromBigint(dimensions.gasRefund)],
+  ]
 }
 
 function signedQuantity(value: bigint): string {
@@ -203,7 +206,10 @@ function resultOf(frame: WholeFrame, { withParityErrors }: FlatForm): Json {
   // a revert keeps its return data
   const isKept = failure === undefined || (failure.kind === 'revert' && !withParityErrors)
   if (!isKept) return null
-  const gas = { gasUsed: quantityFromBigint(frame.gasUsed), ...gasMembers(frame) }
+  const gas = {
+    gasUsed: quantityFromBigint(frame.gasUsed),
+    ...Object.fromEntries(gasMembers(frame)),
+  }
   const isCreation = kind === 'CREATE' || kind === 'CREATE2'
   if (!isCreation) return { ...gas, output: hexFromBytes(output) }
   return { address: to ?? undefined, code: hexFromBytes(output), ...gas }

@@ -93,11 +93,12 @@ export function packBlock({ block, executed }: BlockParts, near: Header | undefi
   })
   const isPlain = outcomes.size === 0 && uncles.length === 0 && withdrawals.length === 0
   const rest = isPlain ? undefined : { outcomes, uncles, withdrawals }
-  const hasLogs = !equalBytes(header.logsBloom, EMPTY_BLOOM)
+  const { logsBloom } = header
+  const hasLogs = logsBloom !== EMPTY_BLOOM && logsBloom.some((byte) => byte !== 0)
   const start = partsStart(hasLogs)
   const bytes = scratchRlp([changed ?? [0n], transactions], start)
   putHex(bytes, 0, block.hash)
-  if (hasLogs) bytes.set(header.logsBloom, HASH_LENGTH)
+  if (hasLogs) bytes.set(logsBloom, HASH_LENGTH)
   return new PackedBlock(bytes, { hasLogs, template, rest, size })
 }
 

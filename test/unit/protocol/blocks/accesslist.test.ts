@@ -25,8 +25,8 @@ const amount = fc.constantFrom(0n, 1n, 255n, 256n, 2n ** 200n)
 
 const access: fc.Arbitrary<AccountAccess> = fc.record({
   address,
-  reads: fc.array(slot, { maxLength: 3 }).map((slots) => new Set(slots)),
-  writes: fc.array(fc.tuple(slot, amount), { maxLength: 3 }).map((pairs) => new Map(pairs)),
+  reads: fc.uniqueArray(slot, { maxLength: 3 }),
+  writes: fc.uniqueArray(fc.tuple(slot, amount), { selector: ([key]) => key, maxLength: 3 }),
   balance: fc.option(amount, { nil: undefined }),
   nonce: fc.option(fc.constantFrom(1n, 2n, 300n), { nil: undefined }),
   code: fc.option(fc.constantFrom(Uint8Array.of(), Uint8Array.of(0x60, 0)), { nil: undefined }),
@@ -79,7 +79,7 @@ function jsonOf(changes: AccountChanges): BALJSONBlockAccessList[number] {
 }
 
 test('a block access list is too long beyond an item per 2,000 gas of the block limit', () => {
-  const entry = { reads: new Set([1n, 2n]), writes: new Map([[3n, 1n]]) }
+  const entry = { reads: [1n, 2n], writes: [[3n, 1n] as const] }
   const rest = { balance: undefined, nonce: undefined, code: undefined }
   const accesses = [{ address: `0x${'aa'.repeat(20)}` as Address, ...entry, ...rest }]
   const list = accessListOf([{ index: 0n, accesses }])
