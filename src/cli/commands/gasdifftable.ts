@@ -153,16 +153,17 @@ const FACTS = [
 
 function runTexts({ command, functions, runs }: GasDiff): string[] {
   const [before, after] = runs
-  if (FACTS.every(([, key]) => before[key] === after[key]) && !runs.some(hasOnly)) {
+  const changed = functions.flatMap((each) => {
+    const text = behaviourText(each)
+    return text === undefined ? [] : [[`${each.contract}.${functionText(each)}`, text]]
+  })
+  const isAlike = FACTS.every(([, key]) => before[key] === after[key])
+  if (isAlike && changed.length === 0 && !runs.some(hasOnly)) {
     const counts = `${plural(after.transactions, 'transaction')} (${number(after.failed)} failed), ${plural(after.logs, 'log')}`
     return [`The tests ran alike: exit code ${after.exitCode}, ${counts}.`]
   }
   const cells = FACTS.map(([name, key]) => [name, number(before[key]), number(after[key])])
   const table = aligned([['Tests', before.hardfork, after.hardfork], ...cells], 1)
-  const changed = functions.flatMap((each) => {
-    const text = behaviourText(each)
-    return text === undefined ? [] : [[`${each.contract}.${functionText(each)}`, text]]
-  })
   const failures = runs
     .filter(hasOnly)
     .map((run) => [`Failed only under ${run.hardfork}`, ...run.failedOnlyHere!].join('\n'))

@@ -108,6 +108,14 @@ describe('the comparison', () => {
     expect(isWorse(diff, 0)).toBe(false)
   })
 
+  test('has functions that changed, although the totals are the same', () => {
+    const before = runOf('osaka', [row('a()', 100), row('b()', 100, { failed: 1 })])
+    const after = runOf('bpo2', [row('a()', 100, { failed: 1 }), row('b()', 100)])
+    const text = diffText(diffOf([], before, after))
+    expect(text).not.toContain('ran alike')
+    expect(text).toMatch(/Vault\.a\(\) {2}failed 0 → 1\nVault\.b\(\) {2}failed 1 → 0$/)
+  })
+
   test('has functions that only one run called, and those that failed', () => {
     const before = runOf('osaka', [row('a()', 100), row('b()', 100)])
     const failing = row('b()', 0, { calls: 0, failed: 2, logs: 0 })
