@@ -73,11 +73,6 @@ export class Filters {
     chain.onClose(() => this.close())
   }
 
-  get size(): number {
-    this.#sweep()
-    return this.#filters.size
-  }
-
   /**
    * Block numbers bound the range; tags do not, because new blocks are later than `latest` was.
    * @param begin the first poll returns only new logs, or also stored ones (`historyOf`)
