@@ -61,7 +61,7 @@ export class Project {
     const { chain } = this.#options
     const coverage = await this.#options.coverage()
     chain.execution.watchCommands(() => coverage.watch())
-    chain.execution.watchCalls({ onReached: coverage.take })
+    chain.execution.callTracer = { onReached: coverage.take }
     return coverage
   }
 

@@ -191,14 +191,11 @@ export async function smallestGas(
 /** geth's estimates may be too large by this ratio. */
 const ERROR_RATIO = 0.015
 
-interface WidestRun {
-  readonly cap: bigint
-  readonly gasUsed: bigint
-  readonly gasRefund: bigint
-}
-
 /** @see https://github.com/ethereum/go-ethereum/blob/master/eth/gasestimator/gasestimator.go */
-export function coarseGas(exact: bigint, { cap, gasUsed, gasRefund }: WidestRun): bigint {
+export function coarseGas(
+  exact: bigint,
+  { cap, gasUsed, gasRefund }: Pick<Outcome, 'gasUsed' | 'gasRefund'> & Pick<GasBounds, 'cap'>,
+): bigint {
   let low = gasUsed - 1n
   let high = cap
   const probe = (gas: bigint): void => {

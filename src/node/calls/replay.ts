@@ -25,8 +25,7 @@ import { withWorldReady } from '../ledger/packing/keptrecord.ts'
 import type { BlockReference } from '../ledger/references.ts'
 import { blockEnvironment, blockStart, nextBlockEnvironment } from '../mining/environment.ts'
 import { blockLimits } from '../mining/limits.ts'
-import { asCalled, contextAt, messageOf, runMessage } from './callcontext.ts'
-import type { BlockOverrides, StateOverrides } from './overrides.ts'
+import { asCalled, type CallOptions, contextAt, messageOf, runMessage } from './callcontext.ts'
 import type { CallRequest } from './request.ts'
 
 export interface TracedTarget {
@@ -154,29 +153,25 @@ export function runOfMined(chain: Replayed, hash: Hash): Rerun | undefined {
   }
 }
 
-interface TracedMessage {
+interface TracedMessage extends Omit<CallOptions, 'tracer' | 'onRun'> {
   readonly request: CallRequest
   readonly reference: BlockReference
-  readonly stateOverrides?: StateOverrides | undefined
-  readonly blockOverrides?: BlockOverrides | undefined
   /** Runs on the state before the block's transaction of this index; by default after all of them. */
   readonly index?: number | undefined
-  readonly world?: World | undefined
-  readonly cancellation?: Cancellation | undefined
 }
 
 export async function traceMessage(
   chain: Chain,
-  { request, reference, stateOverrides, blockOverrides, index, world, cancellation }: TracedMessage,
+  { request, reference, index, ...options }: TracedMessage,
   tracerFor: TracerFor,
 ): Promise<TracedRun> {
-  const base =
-    world ??
-    (index === undefined ? undefined : await worldBefore(chain, reference, index, cancellation))
-  const conditions = { stateOverrides, blockOverrides, world: base, cancellation }
-  const context = await contextAt(chain, reference, conditions)
+  const before =
+    index === undefined
+      ? undefined
+      : await worldBefore(chain, reference, index, options.cancellation)
+  const context = await contextAt(chain, reference, { ...options, world: options.world ?? before })
   const message = messageOf(context, request)
-  const called = asCalled(context, message, blockOverrides)
+  const called = asCalled(context, message, options.blockOverrides)
   const target = targetOf(message, called.block)
   const outcome = await runMessage(called, message, { tracer: tracerFor(target, 0) })
   return { target, before: called.world, outcome, transaction: undefined }

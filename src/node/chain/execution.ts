@@ -28,7 +28,8 @@ export class Execution {
   /** Undefined: all state is local. */
   #lazyState: LazyState | undefined
   readonly #watches: (() => CommandWatch)[] = []
-  #callTracer: Tracer | undefined
+  /** Watches calls. */
+  callTracer: Tracer | undefined
 
   constructor(executor: Executor, bulk: BulkMining | undefined) {
     this.#executor = executor
@@ -39,19 +40,11 @@ export class Execution {
     return this.#executor
   }
 
-  get callTracer(): Tracer | undefined {
-    return this.#callTracer
-  }
-
   /** Makes the state of the chain lazily fetched. */
   fetchWith(lazyState: LazyState): void {
     if (this.#lazyState !== undefined) return
     this.#lazyState = lazyState
     this.#executor = lazyState.executor(this.#executor)
-  }
-
-  watchCalls(tracer: Tracer): void {
-    this.#callTracer = tracer
   }
 
   watchCommands(make: () => CommandWatch): void {

@@ -110,21 +110,13 @@ export class BlockDraft {
   }
 
   #hasRoom(transaction: Transaction): boolean {
+    const { gasLimit, hardfork } = this.block
+    const { needed, left } = blockRoom(transaction.gasLimit, gasLimit, this.#counted, hardfork)
     return (
-      this.#hasGasFor(transaction) &&
+      needed <= left &&
       blobGasOf(transaction) <= this.#blobGasLeft &&
-      !isTooCheap(this.#state, transaction, this.block.hardfork)
+      !isTooCheap(this.#state, transaction, hardfork)
     )
-  }
-
-  #hasGasFor({ gasLimit }: Transaction): boolean {
-    const { needed, left } = blockRoom(
-      gasLimit,
-      this.block.gasLimit,
-      this.#counted,
-      this.block.hardfork,
-    )
-    return needed <= left
   }
 
   #take(transaction: Transaction, outcome: Outcome): void {

@@ -83,7 +83,7 @@ export class GetWork {
 
   constructor(chain: Chain) {
     this.#chain = chain
-    chain.onClose(() => this.close())
+    chain.onClose(() => this.#ethash.close())
   }
 
   /** @throws {DevchainError} `LIMIT_EXCEEDED` for a block above the Ethash limit */
@@ -153,10 +153,6 @@ export class GetWork {
     let sum = 0n
     for (const { rate, at } of this.#rates.values()) if (at > since) sum += rate
     return sum
-  }
-
-  close(): void {
-    this.#ethash.close()
   }
 
   async #offer(cancellation: Cancellation | undefined): Promise<Work> {

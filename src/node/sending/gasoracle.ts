@@ -76,18 +76,17 @@ function suggestedTip({ tree, settings, config }: ChainState): bigint {
   const own = Number(head.block.header.number) - (tree.network?.number ?? -1)
   if (own === 0) return 0n
   const records = recordsUpTo(tree, head, Math.min(SAMPLE_BLOCKS, own))
-  const tips = records.flatMap(lowestTips).sort(ascending)
+  const lowest = records.flatMap((record) => {
+    const tips = paidTips(record).map(({ tip }) => tip)
+    return tips.sort(ascending).slice(0, SAMPLES_PER_BLOCK)
+  })
+  const tips = lowest.sort(ascending)
   return tips[Math.floor(((tips.length - 1) * SAMPLE_PERCENTILE) / 100)] ?? 0n
 }
 
 function recordsUpTo(tree: BlockTree, newest: BlockRecord, count: number): BlockRecord[] {
   const number = Number(newest.block.header.number)
   return [...tree.canonical.values(number + 1 - count, number), newest]
-}
-
-function lowestTips(record: BlockRecord): bigint[] {
-  const tips = paidTips(record).map(({ tip }) => tip)
-  return tips.sort(ascending).slice(0, SAMPLES_PER_BLOCK)
 }
 
 function paidTips({ block, executed }: BlockRecord): { tip: bigint; gasUsed: bigint }[] {
