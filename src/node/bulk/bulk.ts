@@ -71,7 +71,6 @@ function mineNext(state: ChainState, options: MineOptions): Mined | undefined {
       tree: appendRun(tree, run, record),
       clock: clockAfterBlock(state, timestamp, options.now, options.timestamp !== undefined),
     },
-    records: [record],
     dropped: [],
   }
 }

@@ -33,8 +33,6 @@ import { withRewards } from './rewards.ts'
 
 export interface Mined {
   readonly state: ChainState
-  /** Oldest first; they are part of `state`. */
-  readonly records: readonly BlockRecord[]
   readonly dropped: readonly DroppedTransaction[]
 }
 
@@ -127,7 +125,6 @@ export async function mineWaiting(
   state: ChainState,
   now: number,
 ): Promise<Mined> {
-  const records: BlockRecord[] = []
   const dropped: DroppedTransaction[] = []
   const isSingle = state.config.behaviour.oneTransactionABlock
   const count = isSingle ? 1 : Number.POSITIVE_INFINITY
@@ -152,9 +149,7 @@ export async function mineWaiting(
       current = { ...current, pool: poolAfter(current.pool, { ...assembly, executed: [] }) }
     }
     if (assembly.executed.length === 0) break
-    const record = sealed(current, environment, assembly)
-    records.push(record)
-    current = withRecord(current, record, { now })
+    current = withRecord(current, sealed(current, environment, assembly), { now })
     for (const { transaction } of assembly.executed) mined.push(transaction)
     used = assembly.executed.flatMap(({ transaction }) => noncesUsedBy(transaction))
     for (const sender of used) senders.add(sender)
@@ -162,7 +157,7 @@ export async function mineWaiting(
   }
   let pool = await withoutMany(current.pool, mined, yieldIfDue)
   if (pool.size > 0) pool = withoutStale(pool, headOf(current.tree).world, senders)
-  return { state: { ...current, pool }, records, dropped }
+  return { state: { ...current, pool }, dropped }
 }
 
 /** A pending block, and what the next one may be built on. */
@@ -262,11 +257,8 @@ async function appended(
   const record = sealed(state, environment, assembly)
   await yieldIfDue()
   const after = withRecord(state, record, { now, timestamp })
-  return {
-    state: { ...after, pool: poolAfter(state.pool, assembly) },
-    records: [record],
-    dropped: assembly.dropped,
-  }
+  const pool = poolAfter(state.pool, assembly)
+  return { state: { ...after, pool }, dropped: assembly.dropped }
 }
 
 function withRecord(

@@ -26,8 +26,8 @@ export async function mineUntilIncluded(
     const after = nextBlockEnvironment(next.state, now)
     const isCheaper = after.baseFee < before.baseFee || after.excessBlobGas < before.excessBlobGas
     if (!isCheaper) break
-    mined = joined(mined, next)
-    mined = joined(mined, await mineWaiting(executor, mined.state, now))
+    const last = await mineWaiting(executor, next.state, now)
+    mined = { ...last, dropped: [...mined.dropped, ...next.dropped, ...last.dropped] }
   }
   return mined
 }
@@ -40,12 +40,4 @@ function isPricedOut(state: ChainState, { hash, from }: Transaction, now: number
   if (first === undefined) return false
   const block = nextBlockEnvironment(state, now)
   return effectiveTip(first, block.baseFee) < 0n || !paysBlobs(first, block)
-}
-
-function joined(before: Mined, { state, records, dropped }: Mined): Mined {
-  return {
-    state,
-    records: [...before.records, ...records],
-    dropped: [...before.dropped, ...dropped],
-  }
 }

@@ -11,7 +11,7 @@ import { addresses, isImpersonated, keyOf } from '../accounts/accounts.ts'
 import { call, executionError } from '../calls/call.ts'
 import type { TransactionRequest } from '../calls/request.ts'
 import type { Chain } from '../chain/chain.ts'
-import { executedAt, type TransactionPlace, transactionPlace } from '../ledger/blocktree.ts'
+import { executedAt, headOf, type TransactionPlace, transactionPlace } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import type { Change, DroppedTransaction } from '../ledger/change.ts'
 import { describeMining, isInstant } from '../ledger/miningmode.ts'
@@ -178,7 +178,7 @@ const sendTogether: Send = async (executor, state, requests, now) => {
     transactions.push(transaction)
   }
   const mined = await mineGiven(executor, { ...state, pool }, transactions, { now })
-  for (const { failure, output } of mined.records.flatMap(({ executed }) => executed)) {
+  for (const { failure, output } of headOf(mined.state.tree).executed) {
     if (failure !== undefined) throw executionError(failure, output)
   }
   // the batch may fill a nonce gap of waiting transactions

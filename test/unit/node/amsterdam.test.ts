@@ -234,7 +234,7 @@ test('a simulated block has the access list of the block that is mined, with and
   })
   const { record } = await chain.update(async (state, executor) => {
     const mined = await mineGiven(executor, state, transactions, { now: 0 })
-    return { state: mined.state, value: { record: mined.records[0]! } }
+    return { state: mined.state, value: { record: headOf(mined.state.tree) } }
   })
   const { timestamp, miner, blockAccessListHash } = record.block.header
   const blockOverrides = { timestamp, coinbase: miner }

@@ -231,8 +231,8 @@ describe('mining the whole pool', () => {
         })
       }
     }
-    const { records } = await mineWaiting(chain.executor, chain.state, NOON)
-    const order = records.map(({ block }) =>
+    const { state } = await mineWaiting(chain.executor, chain.state, NOON)
+    const order = [...state.tree.canonical.values(1)].map(({ block }) =>
       block.transactions.map(({ from, nonce }) => `${from} ${nonce}`),
     )
     const at = (index: number, nonce: number): string[] => [`${account(chain, index)} ${nonce}`]
@@ -260,7 +260,8 @@ describe('mining the whole pool', () => {
     for (const from of [first!, second!])
       await sendTransaction(chain, { from, to: from, nonce: 2n })
     const before = chain.state.pool
-    const { records, state } = await mineWaiting(chain.executor, chain.state, NOON)
+    const { state } = await mineWaiting(chain.executor, chain.state, NOON)
+    const records = [...state.tree.canonical.values(1)]
     expect(records).toHaveLength(6)
     const mined = records.flatMap(({ executed }) => executed)
     expect(state.pool).toEqual(withoutTransactions(before, mined))
