@@ -3,7 +3,7 @@
 // list per nonce, and counts as JSON numbers.)
 import type { Address } from '../core/hex.ts'
 import { headOf } from '../node/ledger/blocktree.ts'
-import { type PooledTransaction, pendingOf, queuedOf } from '../node/pool/pool.ts'
+import { pendingOf, queuedOf } from '../node/pool/pool.ts'
 import type { Transaction } from '../protocol/transactions/transaction.ts'
 import { param } from '../rpc/method.ts'
 import { address, text } from '../rpc/primitives.ts'
@@ -57,10 +57,9 @@ export const txpoolMethods: Methods = [
 function contentOf({ chain, profile }: MethodContext): PoolContent {
   const { pool, tree } = chain.state
   const { world } = headOf(tree)
-  const transactionOf = ({ transaction }: PooledTransaction): Transaction => transaction
   return {
-    pending: pendingOf(pool, world).map(transactionOf),
-    queued: queuedOf(pool, world).map(transactionOf),
+    pending: pendingOf(pool, world).map(({ transaction }) => transaction),
+    queued: queuedOf(pool, world).map(({ transaction }) => transaction),
     nameOf: profile.poolSender,
   }
 }

@@ -294,7 +294,9 @@ export class Dispatcher<C> {
     for (const [at, value] of batch.entries()) {
       const id = idOf(value)
       if (replies.length > limit && id !== null) {
-        replies += `,${writeError(id, this.#failed(context, tooMuch(limit)).error)}`
+        const message = `not run: the replies to a batch may have ${limit} characters, and those before have more`
+        const { error } = this.#failed(context, new DevchainError('LIMIT_EXCEEDED', message))
+        replies += `,${writeError(id, error)}`
         continue
       }
       const given = replyAt(at)
@@ -363,11 +365,6 @@ function checkBatch(batch: readonly unknown[], limit: number): void {
     const message = `a batch may have at most ${limit} requests, got ${batch.length}`
     throw new DevchainError('LIMIT_EXCEEDED', message)
   }
-}
-
-function tooMuch(limit: number): DevchainError {
-  const message = `not run: the replies to a batch may have ${limit} characters, and those before have more`
-  return new DevchainError('LIMIT_EXCEEDED', message)
 }
 
 /** Removes secrets; a disabled method may have had secret parameters too. */

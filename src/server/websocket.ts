@@ -42,10 +42,7 @@ const GOODBYE_MS = 40
 const GOING_AWAY = 1001
 const TOO_LARGE = 1009
 
-const FULL: Refusal = {
-  status: 503,
-  message: `over ${MAX_SESSIONS} WebSocket sessions are open`,
-}
+const FULL: Refusal = { status: 503, message: `over ${MAX_SESSIONS} WebSocket sessions are open` }
 
 /**
  * Handles the server's upgrade requests.

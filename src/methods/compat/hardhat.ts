@@ -151,9 +151,7 @@ function sourceMessage({ cause, sourceCause: known }: FailedExecution): string |
       return `${REVERTED_BECAUSE}function selector was not recognized and there's no ${absent} function`
     }
     case 'notPayable':
-      return known.isFallback
-        ? `${REVERTED_BECAUSE}fallback function is not payable and was called with value ${known.value}`
-        : `${REVERTED_BECAUSE}non-payable function was called with value ${known.value}`
+      return `${REVERTED_BECAUSE}${known.isFallback ? 'fallback function is not payable and' : 'non-payable function'} was called with value ${known.value}`
     case 'badArguments':
       return `${REVERTED_BECAUSE}function was called with incorrect parameters`
     case 'noCode':

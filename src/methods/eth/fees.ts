@@ -29,12 +29,9 @@ const percentile: Decoder<number> = {
   json: { type: 'number', minimum: 0, maximum: 100 },
   decode: (value, path) => {
     if (typeof value === 'number' && value >= 0 && value <= 100) return value
-    throw new DevchainError(
-      'INVALID_PARAMS',
-      `${path}: expected a percentile from 0 to 100, got ${printValue(value)}`,
-      undefined,
-      typeof value === 'number' ? { percentile: value, position: positionOf(path) } : {},
-    )
+    const message = `${path}: expected a percentile from 0 to 100, got ${printValue(value)}`
+    const facts = typeof value === 'number' ? { percentile: value, position: positionOf(path) } : {}
+    throw new DevchainError('INVALID_PARAMS', message, undefined, facts)
   },
 }
 

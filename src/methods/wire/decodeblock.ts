@@ -105,16 +105,8 @@ function fromMap(map: object, path: string, notes: Notes | undefined): BlockRefe
   if (hasHash === hasNumber) throw invalid(path, 'either blockHash or blockNumber', map)
   const isCanonical = boolean.decode(requireCanonical ?? false, `${path}.requireCanonical`)
   if (hasNumber) return fromScalar(blockNumber, `${path}.blockNumber`)
-  return {
-    kind: 'hash',
-    hash: hashOf(blockHash, `${path}.blockHash`),
-    requireCanonical: isCanonical,
+  if (typeof blockHash !== 'string' || !/^0x[0-9a-fA-F]{64}$/.test(blockHash)) {
+    throw invalid(`${path}.blockHash`, 'a 32-byte hash', blockHash)
   }
-}
-
-function hashOf(value: unknown, path: string): Hash {
-  if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{64}$/.test(value)) {
-    throw invalid(path, 'a 32-byte hash', value)
-  }
-  return parseHash(value)
+  return { kind: 'hash', hash: parseHash(blockHash), requireCanonical: isCanonical }
 }
