@@ -111,8 +111,8 @@ describe.each(allEngines())('amsterdam on the engine: $name', (engine) => {
 
   test('gas above the cap of execution is only for state', async () => {
     const gasLimit = EXECUTION_CAP + NEW_SLOT
-    // a round copies a megabyte, for 100,000 gas
-    const program = '7 1 SSTORE L: 1000000 0 0 CALLDATACOPY @L JUMP'
+    // 2.8 MB of memory cost 15 million gas, and a round that copies a megabyte 100,000
+    const program = '7 1 SSTORE 0 2800000 MSTORE L: 1000000 0 0 CALLDATACOPY @L JUMP'
     const spent = await run(program, { gasLimit })
     expect(spent.failure?.reason).toBe('out of gas')
     expect(spent.gasUsed).toBe(EXECUTION_CAP)
