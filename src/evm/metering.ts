@@ -112,8 +112,12 @@ class InTwo implements Metering {
   }
 
   #authorize(chainId: bigint): Authorized {
+    const message = this.#message
+    if (message.authorizationList.length === 0) {
+      return authorize(this.#overlay, message, chainId, this.#meter)
+    }
     const authorized = new Overlay(this.#overlay)
-    const result = authorize(authorized, this.#message, chainId, this.#meter)
+    const result = authorize(authorized, message, chainId, this.#meter)
     const { changes } = authorized
     for (const address of changes.accounts.keys()) {
       this.#before.set(address, this.#overlay.account(address))
