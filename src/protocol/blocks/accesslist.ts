@@ -47,10 +47,7 @@ export type BlockAccessList = readonly AccountChanges[]
 export const NO_SLOTS: readonly never[] = []
 const NONE: readonly never[] = []
 
-/**
- * Its lists are made on demand, as most accounts of a block need few of them, and sets of slots for the second access, as V8 takes
- * a microsecond for each slot of a set in a mined block.
- */
+/** Its lists are made on demand, as most accounts of a block need few of them. Only a second access needs sets of slots. */
 class Entry implements AccountChanges {
   readonly address: Address
   storageChanges: readonly SlotChanges[] = NONE
