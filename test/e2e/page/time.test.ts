@@ -76,6 +76,8 @@ test('a branch that a revert left is chosen, and the whole page shows the chain 
     .toBe('block 4, of a branch that was left')
   await stage.rows('Changed accounts').filter({ hasText: 'bob' }).getByText('+4 ether').waitFor()
   for (const key of ['ArrowLeft', 'ArrowRight', 'ArrowRight']) await slider.press(key)
+  // the page follows the slider some times a second
+  await expect.poll(() => page.getByLabel('Block number').inputValue()).toBe('5')
   await page.getByRole('link', { name: 'Blocks and transactions up to here' }).click()
   await page.getByText('You see the chain after block 5, which a revert or a reorg left.').waitFor()
   await stage.rows('Newest transactions').filter({ hasText: '5 ether' }).waitFor()
