@@ -1,17 +1,17 @@
 // Mines empty blocks with real hashes, changing header and state in place, in WebAssembly.
 
 import { integerSize, writeRlp } from '../../core/fastrlp/writer.ts'
-import { bytesFromHex, equalBytes, ZERO_HASH } from '../../core/hex.ts'
+import { bytesFromHex, concatBytes, equalBytes, ZERO_HASH } from '../../core/hex.ts'
 import type { YieldIfDue } from '../../core/yield.ts'
-import { hashAccessList } from '../../protocol/blocks/accesslist.ts'
+import { accessListOf, encodeAccessList } from '../../protocol/blocks/accesslist.ts'
 import { encodeHeader, FIELDS, type Header } from '../../protocol/blocks/header.ts'
 import { addressKey, slotKey } from '../../state/keys.ts'
-import { BEACON_ROOTS, HISTORY_STORAGE, type Predeploy } from '../../state/predeploys.ts'
-import { emptyAccessList, listedQueues, RING } from '../../state/systemslots.ts'
+import { BEACON_ROOTS, HISTORY_STORAGE } from '../../state/predeploys.ts'
+import { accessOfQueue, listedQueues, RING } from '../../state/systemslots.ts'
 import { type Account, accountAt, stateRoot, type World } from '../../state/world.ts'
 import type { SystemWrites } from '../mining/emptyblocks.ts'
 import { randaoSeed } from '../mining/randao.ts'
-import { parentHashAt, type RunTemplate } from '../mining/runrecords.ts'
+import type { RunTemplate } from '../mining/runrecords.ts'
 import { itemStarts, layAccountPaths } from './accountpaths.ts'
 import { Arena } from './arena.ts'
 import { BATCH, ENTRY } from './runlog.ts'
@@ -27,7 +27,8 @@ const PARAMETERS = [
   ...(['parentHash', 'stateRoot', 'numberEnd', 'timestampEnd'] as const),
   ...(['numberLength', 'timestampLength', 'seed', 'root', 'randao', 'header'] as const),
   ...(['above', 'aboveEnd', 'times', 'parents', 'rooted'] as const),
-  'blocks',
+  ...(['accessHash', 'slotEnd', 'slotLength', 'aheadLow', 'aheadHigh'] as const),
+  ...(['listed', 'listedLength', 'ringAddresses', 'blocks'] as const),
 ] as const
 
 /** The place of the hash of the access list in a header. */
@@ -39,12 +40,10 @@ export class RunMiner {
   readonly run: SealedRun
   readonly #parent: Header
   readonly #arena = new Arena()
-  readonly #queues: readonly Predeploy[]
-  /** Bytes of the RLP of number, timestamp and slot that the header is laid out for. */
-  #sizes: readonly number[] = []
-  /** Where the hash of the access list begins, and the slot's number ends. */
-  #accessHash = 0
-  #headerEnd = 0
+  /** Bytes of the RLP of number and timestamp that the header is laid out for. */
+  #numberLength = 0
+  #timestampLength = 0
+  #slotLength = 0
   readonly #header: number
   readonly #seed: number
   readonly #seedLength: number
@@ -56,7 +55,6 @@ export class RunMiner {
     const { parent, abandoned } = template
     const arena = this.#arena
     this.#parent = parent.block.header
-    this.#queues = listedQueues(parent.world, 'amsterdam')
     this.run = new SealedRun(template, writes)
     const seed = randaoSeed(bytesFromHex(parent.block.hash), 0n, abandoned)
     this.#seed = arena.store(seed)
@@ -73,7 +71,9 @@ export class RunMiner {
     yieldIfDue: YieldIfDue,
   ): Promise<RunMiner> {
     const miner = new RunMiner(template, writes)
-    await miner.#layRings(template.parent.world, writes, yieldIfDue)
+    const { world } = template.parent
+    await miner.#layRings(world, writes, yieldIfDue)
+    miner.#layList(world)
     return miner
   }
 
@@ -83,20 +83,10 @@ export class RunMiner {
 
   /** At most `BATCH` timestamps, in seconds. Returns how many were mined; 0 when the next one can't be mined here. */
   mine(timestamps: readonly number[]): number {
-    if (this.#parent.slotNumber === undefined) return this.#mineLike(timestamps)
-    // each has a list of its own
-    const stop = timestamps.findIndex(
-      (time) => !this.#isLater(time) || this.#mineLike([time]) === 0,
-    )
-    return stop < 0 ? timestamps.length : stop
-  }
-
-  /** Blocks whose headers differ in number, time and hashes only. */
-  #mineLike(timestamps: readonly number[]): number {
     const number = this.next
     if (this.#isLost || !timestamps.every(Number.isSafeInteger)) return 0
+    if (this.#parent.slotNumber !== undefined && !this.#isLater(timestamps)) return 0
     this.#layOut(number, timestamps[0]!)
-    if (this.#slotOf(number) !== undefined) this.#writeList(number, timestamps[0]!)
     const view = new DataView(this.#arena.bytes.buffer, this.#blocks)
     for (const [index, time] of timestamps.entries()) view.setFloat64(ENTRY * index, time, true)
     const count = this.#arena.exports.mine(this.#parameters, number, timestamps.length)
@@ -107,20 +97,26 @@ export class RunMiner {
   }
 
   /** False where a block has its parent's time, whose slot it does not change: the access list is another. */
-  #isLater(timestamp: number): boolean {
+  #isLater(timestamps: readonly number[]): boolean {
     const { count } = this.run
     const newest = count === 0 ? this.#parent.timestamp : this.run.timestampAt(count - 1)
-    return timestamp !== Number(newest)
+    return timestamps.every((time, index) => time !== (timestamps[index - 1] ?? Number(newest)))
   }
 
   /** Writes the header for integers of these sizes. Each block fills in the hashes. */
   #layOut(number: number, timestamp: number): void {
-    const slot = this.#slotOf(number)
+    const { slotNumber, number: before } = this.#parent
+    const slot = slotNumber === undefined ? undefined : slotNumber + BigInt(number) - before
     const [numberLength, timestampLength] = [integerSize(number), integerSize(timestamp)]
     const slotLength = slot === undefined ? 0 : integerSize(slot)
-    const sizes = [numberLength, timestampLength, slotLength]
-    if (sizes.every((size, index) => size === this.#sizes[index])) return
-    this.#sizes = sizes
+    const isLaidOut =
+      numberLength === this.#numberLength &&
+      timestampLength === this.#timestampLength &&
+      slotLength === this.#slotLength
+    if (isLaidOut) return
+    this.#numberLength = numberLength
+    this.#timestampLength = timestampLength
+    this.#slotLength = slotLength
     const encoded = encodeHeader({
       ...this.#parent,
       number: BigInt(number),
@@ -143,24 +139,32 @@ export class RunMiner {
       // the hash is the next block's parent
       header: this.#job(this.#header, encoded.length, this.#seed),
     })
-    this.#accessHash = (starts[ACCESS_HASH] ?? 0) + 1
-    this.#headerEnd = this.#header + encoded.length
+    if (slot === undefined) return
+    this.#set({
+      accessHash: starts[ACCESS_HASH]! + 1,
+      slotEnd: this.#header + encoded.length,
+      slotLength,
+    })
   }
 
-  /** Undefined before amsterdam. */
-  #slotOf(number: number): bigint | undefined {
-    const { slotNumber, number: before } = this.#parent
-    return slotNumber === undefined ? undefined : slotNumber + BigInt(number) - before
-  }
-
-  /** From amsterdam on each block has a slot and an access list of its own. */
-  #writeList(number: number, timestamp: number): void {
-    const parentHash = parentHashAt(this.run, this.run.count)
-    const next = { number: BigInt(number), timestamp: BigInt(timestamp), parentHash }
-    const slot = writeRlp(this.#slotOf(number)!)
-    const hash = hashAccessList(emptyAccessList(this.#queues, next))
-    this.#arena.bytes.set(bytesFromHex(hash), this.#accessHash)
-    this.#arena.bytes.set(slot, this.#headerEnd - slot.length)
+  /** What the access lists of all blocks have in common. */
+  #layList(world: World): void {
+    const { slotNumber, number } = this.#parent
+    if (slotNumber === undefined) return
+    const queues = listedQueues(world, 'amsterdam')
+    const accounts = encodeAccessList(
+      accessListOf([{ index: 1n, accesses: queues.map(accessOfQueue) }]),
+    )
+    const listed = accounts.subarray(itemStarts(accounts)[0])
+    const addresses = [HISTORY_STORAGE, BEACON_ROOTS].map(({ address }) => bytesFromHex(address))
+    const ahead = BigInt.asUintN(64, slotNumber - number)
+    this.#set({
+      listed: this.#arena.store(listed),
+      listedLength: listed.length,
+      ringAddresses: this.#arena.store(concatBytes(...addresses)),
+      aheadLow: Number(ahead & 0xffff_ffffn),
+      aheadHigh: Number(ahead >> 32n),
+    })
   }
 
   async #layRings(world: World, writes: SystemWrites, yieldIfDue: YieldIfDue): Promise<void> {

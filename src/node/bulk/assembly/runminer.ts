@@ -40,6 +40,18 @@ class Parameters {
   parents: usize
   /** A byte for each slot of times: not 0 where the slot has a beacon root, which would have to be removed. */
   rooted: usize
+  /** From amsterdam on, else 0: where the hash of the access list begins in the header, and where the slot number ends. */
+  accessHash: usize
+  slotEnd: u32
+  /** Bytes of the RLP of the slot number, and what it is more than the block's number, as two halves of 64 bits. */
+  slotLength: u32
+  aheadLow: u32
+  aheadHigh: u32
+  /** RLP of the accounts of the access list that come first, and are the same in each block. */
+  listed: usize
+  listedLength: u32
+  /** Addresses of the contracts with the rings, 20 bytes each: parent hashes, then timestamps. */
+  ringAddresses: usize
   /** The blocks to mine, 72 bytes each (`ENTRY` of runlog.ts): a timestamp, then space for hash and state root. */
   blocks: usize
 }
@@ -47,6 +59,10 @@ class Parameters {
 const VALUE: usize = memory.data(40, 16)
 
 const WORD: usize = memory.data(32, 16)
+
+/** The RLP of an access list; its own header ends at `LIST_BODY`. */
+const LIST: usize = memory.data(1024, 16)
+const LIST_BODY: usize = LIST + 4
 
 /**
  * Mines at most `count` blocks from `number`. Stops before a block whose header has another length.
@@ -58,6 +74,7 @@ export function mine(given: Parameters, number: f64, count: i32): i32 {
     const timestamp = <u64>load<f64>(block)
     const own = <u64>number + i
     if (sizeOf(own) != given.numberLength || sizeOf(timestamp) != given.timestampLength) return i
+    if (given.accessHash != 0 && sizeOf(slotOf(given, own)) != given.slotLength) return i
     if (given.times != 0) {
       const ring = changetype<Ring>(given.times)
       const slot = <u32>(timestamp % RING)
@@ -69,6 +86,7 @@ export function mine(given: Parameters, number: f64, count: i32): i32 {
       const ring = changetype<Ring>(given.parents)
       copyWord(WORD, given.seed)
       const length = writeValue()
+      if (given.accessHash != 0) hashList(given, <u32>((own - 1) % RING), length, timestamp)
       if (!fill(ring, <u32>((own - 1) % RING), VALUE, length)) return -1
       hashRing(ring, 0)
     }
@@ -131,8 +149,84 @@ function finishBlock(given: Parameters, number: u64, timestamp: u64): void {
   copyWord(given.stateRoot, given.root)
   writeDigits(given.numberEnd, number)
   writeDigits(given.timestampEnd, timestamp)
+  if (given.accessHash != 0) writeDigits(given.slotEnd, slotOf(given, number))
   enqueue(0, given.header)
   run()
+}
+
+@inline
+function slotOf(given: Parameters, number: u64): u64 {
+  return number + ((<u64>given.aheadHigh << 32) | <u64>given.aheadLow)
+}
+
+/**
+ * Hashes the access list of a block that is like all others but for what it writes to the rings (EIP-7928).
+ * @param slot of the parent's hash, whose RLP of `length` bytes is in `VALUE`
+ */
+function hashList(given: Parameters, slot: u32, length: u32, timestamp: u64): void {
+  memory.copy(LIST_BODY, given.listed, given.listedLength)
+  let at = LIST_BODY + given.listedLength
+  at = beginAccount(at, given.ringAddresses, slot, length, 0)
+  memory.copy(at, VALUE, length)
+  // nothing is read
+  at = endAccount(at + length, 4)
+  const timeSlot = <u32>(timestamp % RING)
+  const size = sizeOf(timestamp)
+  at = beginAccount(at, given.ringAddresses + 20, timeSlot, size, sizeOf(timeSlot + RING))
+  at = writeInteger(at, timestamp)
+  // the root of this time is none, and stays so
+  at = writeListHeader(at, sizeOf(timeSlot + RING))
+  at = endAccount(writeInteger(at, timeSlot + RING), 3)
+  const whole = <u32>(at - LIST_BODY)
+  const start = LIST_BODY - headerSize(whole)
+  writeListHeader(start, whole)
+  keccak(start, <u32>(at - start), given.accessHash)
+}
+
+/** Up to the value that a slot has after the block begins. `more`: bytes in the list of slots that are only read. */
+function beginAccount(at: usize, address: usize, slot: u32, length: u32, more: u32): usize {
+  const change = 1 + length
+  const changes = 1 + change
+  const entry = sizeOf(slot) + 1 + changes
+  const entries = 1 + entry
+  // address, changes of slots, slots that are read, three empty lists
+  at = writeListHeader(at, 21 + 1 + entries + 1 + more + 3)
+  store<u8>(at, 0x94)
+  memory.copy(at + 1, address, 20)
+  at = writeListHeader(at + 21, entries)
+  at = writeInteger(writeListHeader(at, entry), slot)
+  at = writeListHeader(writeListHeader(at, changes), change)
+  // the index of what is before all transactions
+  return writeInteger(at, 0)
+}
+
+function endAccount(at: usize, emptyLists: u32): usize {
+  memory.fill(at, 0xc0, emptyLists)
+  return at + emptyLists
+}
+
+function headerSize(length: u32): u32 {
+  return length < 56 ? 1 : length < 256 ? 2 : 3
+}
+
+function writeListHeader(at: usize, length: u32): usize {
+  const size = headerSize(length)
+  if (size == 1) store<u8>(at, <u8>(0xc0 + length))
+  else {
+    store<u8>(at, <u8>(0xf6 + size))
+    writeDigits(at + size, length)
+  }
+  return at + size
+}
+
+function writeInteger(at: usize, value: u64): usize {
+  const size = sizeOf(value)
+  if (size == 1) store<u8>(at, value == 0 ? 0x80 : <u8>value)
+  else {
+    store<u8>(at, <u8>(0x7f + size))
+    writeDigits(at + size, value)
+  }
+  return at + size
 }
 
 @inline
