@@ -1,5 +1,5 @@
 // Gas estimates.
-import { larger } from '../../core/bigints.ts'
+import { larger, smaller } from '../../core/bigints.ts'
 import { DevchainError } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
@@ -12,6 +12,7 @@ import {
   TRANSACTION_GAS,
 } from '../../protocol/fees.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
+import { EXECUTION_GAS_CAP } from '../../protocol/stategas.ts'
 import { balanceAt, codeAt, type World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
 import { rerunOf, withRerun } from '../chain/failedrun.ts'
@@ -58,8 +59,13 @@ function estimateOn(given: CallContext, request: CallRequest): MaybePromise<bigi
   const intrinsic = intrinsicGas(message, context.block.hardfork)
   const minimum = larger(intrinsic, floorDataGas(message, context.block.hardfork))
   const cap = highestGas(context, request, message, minimum)
-  const widest = { ...message, gasLimit: cap.gas }
-  return whenThere(runMessage(context, widest), (outcome) => {
+  const run = (gasLimit: bigint): MaybePromise<Outcome> =>
+    runMessage(context, { ...message, gasLimit })
+  const first = firstGas(context, cap, minimum)
+  const ran = whenThere(run(first), (outcome) =>
+    outcome.failure === undefined || first === cap.gas ? outcome : run(cap.gas),
+  )
+  return whenThere(ran, (outcome) => {
     const { failure, gasNeed } = outcome
     if (failure !== undefined) {
       throw withRerun(estimateError(failure, outcome, cap), rerunOf(outcome))
@@ -69,11 +75,17 @@ function estimateOn(given: CallContext, request: CallRequest): MaybePromise<bigi
     }
     const guess = gasNeed?.gas ?? outcome.gasUsed + outcome.gasRefund
     const succeeds = async (gasLimit: bigint): Promise<boolean> =>
-      (await runMessage(context, { ...message, gasLimit })).failure === undefined
+      (await run(gasLimit)).failure === undefined
     return whenThere(smallestGas(succeeds, { minimum, cap: cap.gas, guess }), (gas) =>
       answered(context, outcome, cap, message, gas),
     )
   })
+}
+
+/** Up to the cap of execution gas nothing is in the reservoir (EIP-8037), whose use would leave the need uncertain. */
+function firstGas({ block }: CallContext, { gas }: GasCap, minimum: bigint): bigint {
+  if (!isAtLeast(block.hardfork, 'amsterdam')) return gas
+  return smaller(gas, larger(minimum, EXECUTION_GAS_CAP))
 }
 
 function answered(

@@ -1,7 +1,7 @@
 // Chains with the rules of amsterdam: what they mine, keep and estimate.
 import path from 'node:path'
 import fc from 'fast-check'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import {
   type Address,
   bytesFromHex,
@@ -24,8 +24,10 @@ import { gasFor } from '../../../src/node/sending/fill.ts'
 import { sendRawTransaction } from '../../../src/node/sending/send.ts'
 import { hashAccessList } from '../../../src/protocol/blocks/accesslist.ts'
 import { encodeBlock } from '../../../src/protocol/blocks/block.ts'
+import { EXECUTION_GAS_CAP } from '../../../src/protocol/stategas.ts'
 import type { UnsignedTransaction } from '../../../src/protocol/transactions/transaction.ts'
 import { authorizationsOf } from '../../fuzz/cases.ts'
+import { assemble } from '../../support/evm/bytecode.ts'
 import { allEngines } from '../../support/evm/engines.ts'
 import { temporaryFolder } from '../../support/process/boot.ts'
 import { close, openKept } from '../store/kept.ts'
@@ -177,6 +179,25 @@ test.each<[string, Partial<Pick<UnsignedTransaction, 'to' | 'value' | 'data'>>]>
   const { number } = headOf(chain.state.tree).block.header
   expect(await send(gas, number)).toBe(true)
   expect(headOf(chain.state.tree).executed[0]!.receipt.gasUsed).toBe(gas)
+})
+
+test('an estimate with state gas takes one run', async () => {
+  const chain = await testChain({ hardfork })
+  const call = vi.spyOn(chain.executor, 'call')
+  await estimateGas(chain, { from: account(chain, 0), data: STORING }, latest)
+  expect(call).toHaveBeenCalledTimes(1)
+})
+
+test('an estimate of more state than execution gas may pay for has a reservoir', async () => {
+  const chain = await testChain({ hardfork })
+  // 200 new slots
+  const program = Array.from({ length: 200 }, (_, slot) => `1 ${slot + 1} SSTORE`).join(' ')
+  const request = { from: account(chain, 0), data: assemble(program) }
+  const estimate = async (most?: bigint): Promise<bigint> =>
+    estimateGas(chain, { ...request, gas: most }, latest)
+  const gas = await estimate()
+  expect(gas).toBeGreaterThan(EXECUTION_GAS_CAP)
+  await expect(estimate(gas - 1n)).rejects.toMatchObject({ word: 'EXECUTION_HALTED' })
 })
 
 describe('a send without gas', () => {
