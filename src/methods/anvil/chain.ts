@@ -7,6 +7,7 @@ import type { Chain } from '../../node/chain/chain.ts'
 import { setBlockInterval } from '../../node/commands/time.ts'
 import { loadState } from '../../node/dump/load.ts'
 import { dumpInMemory } from '../../node/dump/source.ts'
+import type { Spool } from '../../node/dump/spool.ts'
 import { dumpState } from '../../node/dump/write.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import {
@@ -326,12 +327,16 @@ export const anvilChainMethods: Methods = [
 ]
 
 /** Hex digits in pieces, so that a dump may be longer than a string. */
-function hexText(parts: readonly Uint8Array[]): JsonText {
-  const pieces = parts.map(
-    (part) => async () => Buffer.from(Buffer.from(part).toString('hex'), 'latin1'),
-  )
+function hexText(bytes: Spool): JsonText {
+  const pieces = bytes.parts().map((read) => async () => {
+    const part = await read()
+    return Buffer.from(
+      Buffer.from(part.buffer, part.byteOffset, part.length).toString('hex'),
+      'latin1',
+    )
+  })
   const written = {
-    size: parts.reduce((sum, { length }) => sum + 2 * length, 4),
+    size: 2 * bytes.size + 4,
     pieces: [Buffer.from('"0x'), ...pieces, Buffer.from('"')],
   }
   return new JsonText(() => written)

@@ -22,6 +22,7 @@ import { blobFeeIn } from '../mining/environment.ts'
 import { analyzedCode } from './anvil.ts'
 import { MAX_DUMP } from './members.ts'
 import { genesisWorldOf } from './read.ts'
+import { Spool } from './spool.ts'
 import { tracesOf } from './traces.ts'
 import { dumpedBlock, dumpedOutcomes } from './writeblocks.ts'
 
@@ -37,29 +38,22 @@ const COMPRESSED_PIECE = 2 ** 17
 /**
  * The gzipped dump. A fork's dump has only the accounts that are loaded here. Transactions are replayed for anvil's call frames.
  * @param historical adds the accounts after each older block
- * @throws {DevchainError} `LIMIT_EXCEEDED` for more than can be loaded; `CANCELLED`
+ * @throws {DevchainError} `LIMIT_EXCEEDED` for more blocks than can be loaded, and if the disk is full; `CANCELLED`
  */
 export async function dumpState(
   { state, executor }: Replayed,
   historical = false,
   cancellation?: Cancellation,
-): Promise<readonly Uint8Array[]> {
+): Promise<Spool> {
   const blocks = ownBlocks(state.tree).length
-  if (blocks * LEAST_BLOCK > MAX_DUMP) {
-    throw tooLarge(`of ${blocks} blocks has more than ${MAX_DUMP} bytes of JSON`)
-  }
-  const parts: Uint8Array[] = []
-  let size = 0
+  if (blocks * LEAST_BLOCK > MAX_DUMP) throw tooManyBlocks(blocks)
+  const spool = new Spool()
   const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: COMPRESSED_PIECE })
   const json = Readable.from(dumpText({ state, executor }, historical, cancellation))
-  await pipeline(json, gzip, async (compressed) => {
-    for await (const part of compressed as AsyncIterable<Uint8Array>) {
-      size += part.length
-      if (size > MAX_DUMP) throw tooLarge(`has more than ${MAX_DUMP} bytes`)
-      parts.push(part)
-    }
+  await pipeline(json, gzip, async (parts) => {
+    for await (const part of parts) await spool.add(part as Uint8Array)
   })
-  return parts
+  return spool
 }
 
 /** The JSON of a dump in pieces, of any length. */
@@ -71,8 +65,9 @@ export function dumpText(
   return inPieces(jsonOf(chain, historical), cancellation)
 }
 
-function tooLarge(problem: string): DevchainError {
-  return new DevchainError('LIMIT_EXCEEDED', `the dump ${problem}, the most that can be loaded`)
+function tooManyBlocks(blocks: number): DevchainError {
+  const message = `the dump of ${blocks} blocks has more than ${MAX_DUMP} bytes of JSON, the most that can be loaded`
+  return new DevchainError('LIMIT_EXCEEDED', message)
 }
 
 async function* inPieces(
