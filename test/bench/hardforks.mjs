@@ -100,6 +100,10 @@ const ROWS = {
     const call = { from: SENDER, to: side.token, data: `0x${word(HOLDER)}${word(1)}` }
     for (let i = 0; i < 1000; i++) await side.ask('eth_estimateGas', call)
   },
+  'eth_estimateGas, token to a new holder': async (side) => {
+    const call = { from: SENDER, to: side.token, data: `0x${word(0xfeed)}${word(1)}` }
+    for (let i = 0; i < 1000; i++) await side.ask('eth_estimateGas', call)
+  },
   'eth_estimateGas of a transfer': async (side) => {
     for (let i = 0; i < 1000; i++)
       await side.ask('eth_estimateGas', { from: SENDER, to: HOLDER, value: '0x1' })
@@ -131,7 +135,7 @@ const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1]
 /** @param only rows whose names contain it */
 export async function hardforks(before = 'bpo2', after = 'amsterdam', only = '') {
   const sides = [await new Side(before, 101).open(), await new Side(after, 102).open()]
-  console.log(`${''.padEnd(36)} ${before.padStart(10)} ${after.padStart(10)}  ratio`)
+  console.log(`${''.padEnd(40)} ${before.padStart(10)} ${after.padStart(10)}  ratio`)
   for (const [name, work] of Object.entries(ROWS)) {
     if (!name.includes(only)) continue
     const costs = [[], []]
@@ -143,7 +147,7 @@ export async function hardforks(before = 'bpo2', after = 'amsterdam', only = '')
     }
     const ratio = median(costs[0].map((cost, i) => costs[1][i] / cost))
     const [was, is] = costs.map((each) => (median(each) / 1000).toFixed(2).padStart(10))
-    console.log(`${name.padEnd(36)} ${was} ${is}  ${ratio.toFixed(2)}`)
+    console.log(`${name.padEnd(40)} ${was} ${is}  ${ratio.toFixed(2)}`)
   }
   for (const { chain } of sides) await chain.close()
 }
