@@ -57,7 +57,8 @@ const SESSIONS: Readonly<Record<string, () => Promise<string>>> = {
     await ask('evm_mine')
     await ask('eth_getBalance', vault, 'latest')
     await ask('evm_revert', snapshot)
-    for (let poll = 0; poll < 12; poll++) await ask('eth_blockNumber')
+    // at once, as on a busy machine those that come later are a line of their own
+    await Promise.all(Array.from({ length: 12 }, () => ask('eth_blockNumber')))
     await chain.stop()
     return linesFrom(/evm_snapshot/, chain.stdout())
   },

@@ -138,7 +138,7 @@ describe('a command for a running chain', () => {
   test('warns whose requests it cancels, and a read cancels none', async () => {
     await using peer = await createDevchain({ port: 0, peer: url, nodeName: 'alice' })
     const { port } = await peer.listen()
-    expect(await peer.request({ method: 'net_peerCount' })).toBe('0x1')
+    await expect.poll(() => peer.request({ method: 'net_peerCount' })).toBe('0x1')
     const connected = expect.stringMatching(
       /^alice at 127\.0\.0\.1:\d+: connected\nfuture peers: connected\n$/,
     )
