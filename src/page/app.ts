@@ -39,7 +39,7 @@ export function App(): VNode {
   `
 }
 
-/** Drawings without a request under way: a view asks again with what it read. */
+/** Drawings without a request: a view asks again with what it read, in a task after it is drawn. */
 const QUIET_DRAWINGS = 3
 
 /** Milliseconds from the connection on, after which a view is shown down to the first part that is still read. */
@@ -50,19 +50,25 @@ function useArriving(view: string): string {
   const chain = useChain()
   const [shown, setShown] = useState({ view: '', how: 'arriving' })
   useEffect(() => {
-    let [quiet, sinceMs, frame, how] = [0, performance.now(), 0, 'arriving']
+    let [quiet, sent, sinceMs, how, isGone] = [0, 0, performance.now(), 'arriving', false]
     const look = (): void => {
+      if (isGone) return
       const { status } = chain.view
       if (status === 'connecting') sinceMs = performance.now()
-      quiet = status === 'connecting' || chain.isWaiting ? 0 : quiet + 1
+      // a request may have been sent and answered since the last look
+      const isQuiet = status !== 'connecting' && !chain.isWaiting && chain.sent === sent
+      quiet = isQuiet ? quiet + 1 : 0
+      sent = chain.sent
       const isLate = performance.now() - sinceMs > MOST_ARRIVING_MS
       const next = quiet >= QUIET_DRAWINGS ? '' : isLate ? 'late' : 'arriving'
       if (next !== how) setShown({ view, how: next })
       how = next
-      if (how !== '') frame = requestAnimationFrame(look)
+      if (how !== '') requestAnimationFrame(() => setTimeout(look))
     }
     look()
-    return () => cancelAnimationFrame(frame)
+    return () => {
+      isGone = true
+    }
   }, [chain, view])
   return shown.view === view ? shown.how : 'arriving'
 }

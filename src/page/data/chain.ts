@@ -80,6 +80,11 @@ export class ChainClient {
     return this.#socket.isWaiting
   }
 
+  /** Requests so far. */
+  get sent(): number {
+    return this.#socket.sent
+  }
+
   /** @returns ends it */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)

@@ -66,6 +66,10 @@ export class RpcSocket {
     return this.#waiting.size > 0
   }
 
+  get sent(): number {
+    return this.#nextId - 1
+  }
+
   /** Requests of one turn go out as a batch. @param alone not in a batch: it takes long */
   request(method: string, params: readonly unknown[], alone = false): Promise<Answer> {
     const id = this.#nextId++

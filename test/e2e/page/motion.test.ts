@@ -65,10 +65,13 @@ test('nothing shifts while a view comes and when a block does, and nothing is an
   const others = ['block/1', 'network', 'log', `debug/${good}?step=600`, `address/${ALICE}`]
   const tabs = ['storage', 'events'].map((tab) => `address/${token}?tab=${tab}`)
   const found: string[] = []
-  for (const [width, places] of [
-    [360, narrow],
-    [1280, [...narrow, ...others, ...tabs]],
+  const devtools = await page.context().newCDPSession(page)
+  // slowed down, a view asks again only after it has been drawn for some time
+  for (const [width, slower, places] of [
+    [360, 6, narrow],
+    [1280, 1, [...narrow, ...others, ...tabs]],
   ] as const) {
+    await devtools.send('Emulation.setCPUThrottlingRate', { rate: slower })
     await page.setViewportSize({ width, height: 800 })
     for (const place of places) {
       await page.goto('about:blank')
