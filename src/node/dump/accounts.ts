@@ -4,6 +4,8 @@ import { EMPTY_CODE_HASH, keccakHash } from '../../core/crypto/crypto.ts'
 import { type Address, bytesFromHex, concatBytes, type Hash } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
 import { addressKey } from '../../state/keys.ts'
+import { PackedAccounts } from '../../state/packed/packedaccounts.ts'
+import { type PlainEntries, plainEntries } from '../../state/packed/pieces.ts'
 import type { TrieChange } from '../../state/trie.ts'
 import {
   type Account,
@@ -34,12 +36,45 @@ interface GivenAccount {
 /** Code by its text in the dump, because many accounts and blocks repeat it. */
 type Codes = Map<string, { readonly code: Uint8Array; readonly codeHash: Hash }>
 
+/** The accounts that the dump lacks are few up to here: then those that it has are made into a trie of their own at once. */
+const FEW_ACCOUNTS = 1_000
+
+/** An account without nonce, code and storage, as anvil and devchain write it. */
+const PLAIN_ACCOUNT = [
+  '"0x([\\da-fA-F]{40})"',
+  ':',
+  '\\{',
+  '"nonce"',
+  ':',
+  '0',
+  ',',
+  '"balance"',
+  ':',
+  '"0x0*([1-9a-fA-F][\\da-fA-F]{0,63})"',
+  ',',
+  '"code"',
+  ':',
+  '"0x"',
+  ',',
+  '"storage"',
+  ':',
+  '\\{',
+  '\\}',
+  '\\}',
+]
+
 /** Each world shares with the one before it what did not change; the first older one, with the newest. */
 export class WorldReader {
+  /** Reads accounts that need no more than a pattern; undefined if each is compared with the base. */
+  readonly plain: PlainEntries | undefined
   readonly #base: World
   readonly #keepsEmpty: boolean
   readonly #codes: Codes = new Map()
   readonly #yieldIfDue = yielder()
+  /** Of the newest world, until it is made. */
+  #packed: PackedAccounts | undefined
+  /** Of the base, and empty in the dump. */
+  readonly #gone = new Set<Address>()
   /** Of the newest world, not in it yet. */
   #changes: TrieChange<Account>[] = []
   #newest: World
@@ -54,6 +89,12 @@ export class WorldReader {
     this.#base = base
     this.#newest = base
     this.#keepsEmpty = keepsEmpty
+    if (!isSmall(base)) return
+    this.#packed = new PackedAccounts()
+    this.plain = plainEntries(PLAIN_ACCOUNT, ([, address, balance]) => {
+      this.#packed?.add(address!, balance!)
+      return this.#packed !== undefined
+    })
   }
 
   /** An account of the newest world. @throws {DevchainError} `INVALID_PARAMS` naming it if it is bad */
@@ -64,9 +105,13 @@ export class WorldReader {
       members,
       members.value('storage'),
     )
-    const change = await this.#changeOf(account, accountAt(this.#base, account.address))
-    if (change !== undefined) this.#changes.push(change)
-    if (this.#changes.length >= CHANGES_A_TURN) this.#settle()
+    const before = accountAt(this.#base, account.address)
+    const after = await this.#accountAfter(account, before)
+    if (this.#packed === undefined) {
+      if (after !== before) this.#changes.push(changeTo(account.address, after))
+      if (this.#changes.length >= CHANGES_A_TURN) this.#settleChanges()
+    } else if (after !== undefined) this.#packed.addOther(account.address.slice(2), after)
+    else if (before !== undefined) this.#gone.add(account.address)
   }
 
   /** Anvil's older states keep storage beside the accounts. Throws `INVALID_PARAMS` naming the bad account. */
@@ -74,16 +119,37 @@ export class WorldReader {
     const members = new Members(state, path)
     const storages = objectAt(members.value('storage') ?? {}, `${path}.storage`)
     const given = await this.#givenAt(members.value('accounts'), `${path}.accounts`, storages)
-    const previous = this.#lastOlder ?? this.#settle()
+    const previous = this.#lastOlder ?? (await this.#settle())
     this.#lastOlder = await this.#worldOf(given, previous)
     this.#older.set(hash, this.#lastOlder)
   }
 
-  get worlds(): { readonly world: World; readonly older: ReadonlyMap<Hash, World> } {
-    return { world: this.#settle(), older: this.#older }
+  async worlds(): Promise<{
+    readonly world: World
+    readonly older: ReadonlyMap<Hash, World>
+  }> {
+    return { world: await this.#settle(), older: this.#older }
   }
 
-  #settle(): World {
+  async #settle(): Promise<World> {
+    const packed = this.#packed
+    if (packed === undefined) return this.#settleChanges()
+    this.#packed = undefined
+    const { world, repeated } = await packed.world(this.#yieldIfDue)
+    if (repeated !== undefined) {
+      throw noDump(`accounts: expected each address once, got ${repeated} twice`)
+    }
+    const missing = [...accountsOf(this.#base)].filter(
+      ({ address }) => !this.#gone.has(address) && accountAt(world, address) === undefined,
+    )
+    this.#newest = withAccounts(
+      world,
+      missing.map((account) => changeTo(account.address, account)),
+    )
+    return this.#newest
+  }
+
+  #settleChanges(): World {
     this.#newest = withAccounts(this.#newest, this.#changes)
     this.#changes = []
     return this.#newest
@@ -143,13 +209,14 @@ export class WorldReader {
     for (const account of accountsOf(previous)) {
       const value = accountAt(this.#base, account.address)
       const isLeft = given.has(account.address) || value === account
-      if (!isLeft) changes.push({ key: addressKey(account.address), value })
+      if (!isLeft) changes.push(changeTo(account.address, value))
       const pause = this.#yieldIfDue()
       if (pause !== undefined) await pause
     }
     for (const account of given.values()) {
-      const change = await this.#changeOf(account, accountAt(previous, account.address))
-      if (change !== undefined) changes.push(change)
+      const before = accountAt(previous, account.address)
+      const after = await this.#accountAfter(account, before)
+      if (after !== before) changes.push(changeTo(account.address, after))
     }
     let world = previous
     for (let at = 0; at < changes.length; at += CHANGES_A_TURN) {
@@ -159,21 +226,20 @@ export class WorldReader {
     return world
   }
 
-  async #changeOf(
+  /** `before` itself if nothing differs; undefined for an empty one. */
+  async #accountAfter(
     { address, nonce, balance, code, codeHash, slots }: GivenAccount,
     before: Account | undefined,
-  ): Promise<TrieChange<Account> | undefined> {
+  ): Promise<Account | undefined> {
     const storage = await this.#storageOf(slots, before?.storage)
     const isEmpty = nonce === 0n && balance === 0n && code.length === 0 && storage.isEmpty
-    const key = addressKey(address)
-    if (isEmpty && !this.#keepsEmpty) return before && { key, value: undefined }
+    if (isEmpty && !this.#keepsEmpty) return undefined
     const isSame =
       before?.nonce === nonce &&
       before.balance === balance &&
       before.codeHash === codeHash &&
       before.storage === storage
-    if (isSame) return undefined
-    return { key, value: { ...emptyAccount(address), nonce, balance, code, codeHash, storage } }
+    return isSame ? before : { ...emptyAccount(address), nonce, balance, code, codeHash, storage }
   }
 
   async #storageOf(
@@ -195,6 +261,18 @@ export class WorldReader {
     }
     return withSlots(storage, part)
   }
+}
+
+function changeTo(address: Address, value: Account | undefined): TrieChange<Account> {
+  return { key: addressKey(address), value }
+}
+
+/** False for what a fork has, which is not all known. */
+function isSmall({ accounts }: World): boolean {
+  if (accounts.isBacked) return false
+  let count = 0
+  for (const _ of accounts.values()) if (++count > FEW_ACCOUNTS) return false
+  return true
 }
 
 /** Anvil's older states keep code with padding and a table of jump destinations, as plain bytes, or as the delegated address. */

@@ -7,7 +7,7 @@ import { type BlockTree, blockByNumber, hashByNumber, headOf } from '../ledger/b
 import type { ChainState } from '../ledger/chainstate.ts'
 import { WorldReader } from './accounts.ts'
 import { hashAt, listAt, Members, noDump, objectAt } from './members.ts'
-import { IS_SPLIT, readPieces } from './pieces.ts'
+import { IS_SPLIT, readValues, type TakeValue } from './pieces.ts'
 import {
   addOutcome,
   type GivenBlock,
@@ -50,7 +50,7 @@ async function readFrom(source: DumpSource, state: ChainState, base: World): Pro
   const given: GivenBlock[] = []
   const outcomes: Outcomes = new Map()
   const headers = new HeaderReader()
-  await readPieces(source(), (path, name, value) => {
+  const take: TakeValue = (path, name, value) => {
     switch (path) {
       case 'accounts':
         return reader.addAccount(String(name), value)
@@ -66,10 +66,11 @@ async function readFrom(source: DumpSource, state: ChainState, base: World): Pro
       default:
         members[name] = value
     }
-  })
+  }
+  await readValues(source(), take, reader.plain)
   requireKinds(members)
   const line = given.length === 0 ? [] : lineOf(new Members(members, ''), given, state.tree)
-  const { world, older } = reader.worlds
+  const { world, older } = await reader.worlds()
   const hashes = line.map(({ hash }) => hash)
   const newest = hashes.at(-1)
   return {

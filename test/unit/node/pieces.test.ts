@@ -1,7 +1,7 @@
 // Dumps that arrive in chunks: the same entries as JSON.parse finds, wherever the chunks end.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { IS_SPLIT, readPieces } from '../../../src/node/dump/pieces.ts'
+import { IS_SPLIT, readValues } from '../../../src/node/dump/pieces.ts'
 
 type Taken = readonly [path: string, name: string | number, value: unknown]
 
@@ -20,7 +20,7 @@ async function* chunksOf(
 
 async function piecesOf(text: string, sizes: readonly number[]): Promise<Taken[]> {
   const taken: Taken[] = []
-  await readPieces(
+  await readValues(
     chunksOf(text, sizes),
     (path, name, value) => void taken.push([path, name, value]),
   )
