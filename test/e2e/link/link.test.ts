@@ -210,7 +210,10 @@ describe('linked processes', () => {
       (number) => number === '0x1',
     )
     await b.ask('devchain_partition', { peer: 'alice', on: true })
-    expect(await a.ask('net_peerCount')).toBe('0x0')
+    await eventually(
+      () => a.ask('net_peerCount'),
+      (count) => count === '0x0',
+    )
     const deposit = async (clients: typeof alice, value: bigint): Promise<Hex> => {
       const order = { ...vault, functionName: 'deposit', args: ['note'], value }
       const sent = await clients.wallet.writeContract(order as never)
