@@ -26,14 +26,13 @@ import {
   SYSTEM_ADDRESS,
 } from '../state/predeploys.ts'
 import {
-  accessesOfWrites,
   accessOfQueue,
   isAsDeployed,
   isIdleQueue,
   systemWrites,
   withSystemWrites,
 } from '../state/systemslots.ts'
-import { accountAt, codeAt, type World } from '../state/world.ts'
+import { accountAt, type World } from '../state/world.ts'
 import { accessesOf } from './accesses.ts'
 import type { BlockEnd, BlockEnvironment, BlockStart, BlockStartJob } from './executor.ts'
 import type { MachineJob, MachineResult, RunContext } from './machine.ts'
@@ -73,14 +72,10 @@ export async function beginBlock(context: RunContext, job: BlockStartJob): Promi
   const replaced = isAsDeployed(world, HISTORY_STORAGE) ? undefined : previous
   if (replaced !== undefined) previous = undefined
   const { timestamp, number } = block
-  let writes = systemWrites({ timestamp, beaconRoot, number, parentHash: previous })
-  if (isAtLeast(block.hardfork, 'amsterdam')) {
-    const listed = accessesOfWrites(world, writes)
-    accesses.push(...listed)
-    writes = listed
-  }
+  const writes = systemWrites({ timestamp, beaconRoot, number, parentHash: previous })
+  const isListed = isAtLeast(block.hardfork, 'amsterdam')
   // both at once if unmodified, so that each trie path changes once
-  world = withSystemWrites(world, writes)
+  world = withSystemWrites(world, writes, isListed ? accesses : undefined)
   if (replaced === undefined) return { world, accesses }
   const { address } = HISTORY_STORAGE
   const called = await systemCall(context, world, block, address, hashBytes(replaced))
@@ -106,9 +101,8 @@ export async function endBlock(
     collected.push(each)
     world = each.world
   }
-  const events = depositEvents(logs, block.depositContract)
   const deposits = depositsOf(logs, block.depositContract)
-  const isRead = events.every(({ data }) => isDeposit(data))
+  const isRead = depositEvents(logs, block.depositContract).every(({ data }) => isDeposit(data))
   const requests = [deposits, ...collected.map(({ output }) => output)]
   const failure = isRead ? undefined : 'a log of the deposit contract is not a valid deposit'
   return {
@@ -177,12 +171,13 @@ function collect(
   contract: Predeploy,
 ): MaybePromise<Collected> {
   const { address } = contract
-  if (codeAt(world, address).length === 0) {
+  const account = accountAt(world, address)
+  if (account === undefined || account.code.length === 0) {
     const failure = `there is no system contract at ${address}`
     return { world, output: EMPTY_BYTES, failure, accesses: [] }
   }
   // an unused queue returns and changes nothing
-  if (isIdleQueue(world, contract)) {
+  if (isIdleQueue(account, contract)) {
     const isListed = isAtLeast(block.hardfork, 'amsterdam')
     const accesses = isListed ? [accessOfQueue(contract)] : []
     return { world, output: EMPTY_BYTES, accesses }

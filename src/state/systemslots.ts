@@ -17,7 +17,6 @@ import {
   accountAt,
   codeAt,
   type StorageSlot,
-  slotValue,
   type World,
   withAccounts,
 } from './world.ts'
@@ -43,15 +42,16 @@ export function isAsDeployed(world: World, { address, code }: Predeploy): boolea
 /** In which the queues of requests keep their excess, count, head and tail. */
 export const QUEUE_SLOTS: readonly bigint[] = [0n, 1n, 2n, 3n]
 
-/** True if a call would change and return nothing: no contract, or a queue never used. */
-export function isIdleQueue(world: World, queue: Predeploy): boolean {
-  const account = accountAt(world, queue.address)
-  if (account === undefined || account.code.length === 0) return true
-  return account.storage.isEmpty && equalBytes(account.code, queue.code)
+/** True if a call would change and return nothing: a queue never used. */
+export function isIdleQueue({ code, storage }: Account, queue: Predeploy): boolean {
+  return storage.isEmpty && equalBytes(code, queue.code)
 }
 
 export function hasNoRequests(world: World, hardfork: Hardfork): boolean {
-  return queuesOf(hardfork).every((queue) => isIdleQueue(world, queue))
+  return queuesOf(hardfork).every((queue) => {
+    const account = accountAt(world, queue.address)
+    return account === undefined || account.code.length === 0 || isIdleQueue(account, queue)
+  })
 }
 
 export interface SystemInput {
@@ -87,15 +87,6 @@ export function accessOf(
   return { address, reads, writes, balance: undefined, nonce: undefined, code: undefined }
 }
 
-/** All slots are read, those that change are written. */
-export function accessesOfWrites(world: World, all: readonly SlotWrites[]): AccountAccess[] {
-  return all.map(({ address, writes }) => {
-    const { storage } = accountAt(world, address)!
-    const changes = writes.filter(([slot, value]) => slotValue(storage, slot) !== value)
-    return accessOf(address, writes.map(slotOf), changes)
-  })
-}
-
 const slotOf = ([slot]: SlotWrite): bigint => slot
 
 /** What a call of an idle queue reads. */
@@ -126,26 +117,29 @@ export function emptyAccessList(
   ])
 }
 
-export function withSystemWrites(world: World, all: readonly SlotWrites[]): World {
-  const changed = all.map(({ address, writes }) =>
-    written(
-      world,
-      address,
-      writes.map(([slot, value]) => slotChange(slot, value)),
-    ),
-  )
-  return withAccounts(world, changed)
-}
-
-function written(
+/** @param accesses what the calls access is added to it (EIP-7928): all slots are read, those that change are written */
+export function withSystemWrites(
   world: World,
-  address: Address,
-  slots: readonly TrieChange<StorageSlot>[],
-): TrieChange<Account> {
-  const account = accountAt(world, address)
-  if (account === undefined) throw new Error(`no system contract at ${address}`)
-  const storage = account.storage.withChanges(slots)
-  return { key: addressKey(address), value: { ...account, storage } }
+  all: readonly SlotWrites[],
+  accesses: AccountAccess[] | undefined,
+): World {
+  const changed = all.map(({ address, writes }) => {
+    const account = accountAt(world, address)
+    if (account === undefined) throw new Error(`no system contract at ${address}`)
+    const { storage } = account
+    let slots = writes.map(([slot, value]) => slotChange(slot, value))
+    if (accesses !== undefined) {
+      const isWritten = slots.map(
+        ({ key, value, name }) => storage.get(key, name)?.value !== value?.value,
+      )
+      const isKept = (_: unknown, i: number): boolean => isWritten[i]!
+      accesses.push(accessOf(address, writes.map(slotOf), writes.filter(isKept)))
+      slots = slots.filter(isKept)
+    }
+    const value = { ...account, storage: storage.withChanges(slots) }
+    return { key: addressKey(address), value }
+  })
+  return withAccounts(world, changed)
 }
 
 /** Skips comparing with the old value: hashes and times always differ. */
