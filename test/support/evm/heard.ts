@@ -93,13 +93,23 @@ function textsOfStack(): (stack: readonly bigint[]) => string {
   }
 }
 
-/** What memory holds, as text: where it is what it was the last time, that is all that is said. */
+/** Bytes of memory that are compared at once. */
+const CHUNK = 256
+
+/** What memory holds, as text: its chunks that are not what they were the last time. */
 function textsOfMemory(): (memory: Uint8Array) => string {
   let last = Buffer.alloc(0)
   return (memory) => {
     if (last.equals(memory)) return 'as before'
+    const before = last
     last = Buffer.from(memory)
-    return hexFromBytes(memory)
+    const changed: string[] = []
+    for (let at = 0; at < last.length; at += CHUNK) {
+      const chunk = last.subarray(at, at + CHUNK)
+      if (!chunk.equals(before.subarray(at, at + CHUNK)))
+        changed.push(`${at} ${chunk.toString('hex')}`)
+    }
+    return `${last.length} bytes, changed ${changed.join(' ')}`
   }
 }
 
