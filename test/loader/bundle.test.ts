@@ -98,8 +98,10 @@ interface Copy {
 function copyProgram(): Copy {
   const folder = temporaryFolder(onTestFinished)
   const caches = temporaryFolder(onTestFinished)
+  // neither types nor maps, which are most of the files
+  const filter = (file: string): boolean => !/\.(d\.ts|map)$/.test(file)
   for (const part of ['bin', 'dist', 'package.json']) {
-    cpSync(path.join(ROOT, part), path.join(folder, part), { recursive: true })
+    cpSync(path.join(ROOT, part), path.join(folder, part), { recursive: true, filter })
   }
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'))
   const command = [process.execPath, path.join(folder, path.relative(ROOT, COMMAND))] as const

@@ -3,6 +3,6 @@ const { SETUP } = process.env
 module.exports = {
   testMatch: ['**/jest/*.test.cjs'],
   rootDir: '..',
-  maxWorkers: 3,
+  maxWorkers: 2,
   ...(SETUP && { globalSetup: SETUP, globalTeardown: 'devchain/jest/teardown' }),
 }

@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     globalSetup: process.env.SETUP ?? [],
     include: ['vitest/*.test.mjs'],
-    maxWorkers: 3,
+    maxWorkers: 2,
     pool: process.env.POOL ?? 'forks',
   },
 })

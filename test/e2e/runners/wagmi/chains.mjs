@@ -1,7 +1,13 @@
 // As wagmi's own tests have them: two forks of one network under other chain ids, each worker with its pool id in the path.
 import { createConfig, createStorage, mock } from '@wagmi/core'
 import { createTestClient, http } from 'viem'
-import { mainnet } from 'viem/chains'
+
+/** What these tests use of viem/chains, which takes each worker half a second to load. */
+const mainnet = {
+  name: 'Ethereum',
+  nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+  contracts: { multicall3: { address: '0xca11bde05977b3631167028862be2a173976ca11' } },
+}
 
 const pool = Number(process.env.VITEST_POOL_ID ?? 1)
 

@@ -1,7 +1,0 @@
-import assert from 'node:assert'
-import { check } from '../check.cjs'
-
-it('has a chain of its own', async () => {
-  assert.match(process.env.DEVCHAIN_URL, /\/[1-3]$/)
-  await check(process.env.DEVCHAIN_URL)
-})

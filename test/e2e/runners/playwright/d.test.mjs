@@ -1,7 +1,0 @@
-import { expect, test } from '@playwright/test'
-import { check } from '../check.cjs'
-
-test('has a chain of its own', async () => {
-  expect(process.env.DEVCHAIN_URL).toMatch(/\/[1-3]$/)
-  await check(process.env.DEVCHAIN_URL)
-})

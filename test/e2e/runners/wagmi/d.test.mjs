@@ -1,3 +1,0 @@
-import { defineTests } from './actions.mjs'
-
-defineTests()
