@@ -1,6 +1,8 @@
 // A devchain on a free port for tests of the wire, the same in every run: frozen clock, fixed time, counted randomness.
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
+import { Agent, type IncomingMessage, request } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { WebSocket } from 'ws'
 import { createDevchain, type Devchain, type DevchainOptions } from '../../../src/devchain.ts'
 import type { Send, Transport } from './io.ts'
@@ -73,13 +75,17 @@ interface Wire {
   readonly close: () => void
 }
 
+/** By node's own client: fetch takes as long as the node does. */
 function overHttp(url: string): Wire {
-  const send: Send = async (request) => {
-    const headers = { 'content-type': 'application/json' }
-    const response = await fetch(url, { method: 'POST', headers, body: request })
-    return [await response.text()]
+  const agent = new Agent({ keepAlive: true })
+  const headers = { 'content-type': 'application/json' }
+  const send: Send = async (body) => {
+    const sent = request(url, { method: 'POST', agent, headers })
+    sent.end(body)
+    const [response] = (await once(sent, 'response')) as [IncomingMessage]
+    return [await text(response)]
   }
-  return { send, close: () => undefined }
+  return { send, close: () => agent.destroy() }
 }
 
 /** Messages up to the one with the request's id; those before it are notifications. */
@@ -96,8 +102,8 @@ async function overWebSocket(url: string): Promise<Wire> {
     if (inbox.length === 0) await new Promise<void>((resolve) => (wake = resolve))
     return inbox.shift() ?? ''
   }
-  const send: Send = async (request) => {
-    socket.send(request)
+  const send: Send = async (body) => {
+    socket.send(body)
     const messages: string[] = []
     for (;;) {
       const message = await next()

@@ -33,9 +33,9 @@ test('a state that was packed answers as before, and goes on to the same blocks'
         const chain = await testChain({ environment })
         for (const each of steps) await take(chain, environment, each)
         const bytes = packState(chain.state)
-        expect(packState(chain.state)).toEqual(bytes)
+        expect(Buffer.compare(packState(chain.state), bytes)).toBe(0)
         // with a pause after each object
-        expect(await packInTurns(chain.state, 0)).toEqual(bytes)
+        expect(Buffer.compare(await packInTurns(chain.state, 0), bytes)).toBe(0)
         const unpacked = unpackState(bytes)
         expect(answersOf(unpacked)).toEqual(answersOf(chain.state))
         const again = packState(unpackState(bytes))

@@ -189,7 +189,7 @@ describe('a long chain', () => {
     timeout: 60_000,
   }, async () => {
     const chain = await testChain({ baseFee: 0n })
-    const blocks = FRESH_BLOCKS + 1200
+    const blocks = FRESH_BLOCKS + 500
     await fill(chain, 0, 100)
     const snapshot = await chain.update(takeSnapshot)
     await fill(chain, 100, blocks - 100)
