@@ -44,6 +44,8 @@ export interface BlockGas {
 
 const BLOOM_BYTES = 256
 
+const ROOM = 32 * BLOOM_BYTES
+
 export const EMPTY_BLOOM: Uint8Array = new Uint8Array(BLOOM_BYTES)
 
 /** Status or root, gas, bloom and logs, after the type's byte except for type 0 (EIP-2718). */
@@ -81,13 +83,27 @@ export function receiptsRoot(receipts: readonly Receipt[]): Hash {
 /** Three bits for each address and topic (Yellow Paper, 4.4.1). */
 export function bloomOf(logs: readonly Log[]): Uint8Array {
   if (logs.length === 0) return EMPTY_BLOOM
-  const bloom = new Uint8Array(BLOOM_BYTES)
+  const bloom = blooms.next()
   for (const { address, topics } of logs) {
     addTo(bloom, address)
     for (const topic of topics) addTo(bloom, topic)
   }
   return bloom
 }
+
+/** Blooms are parts of larger arrays: each array of its own has memory outside of V8's heap, which is allocated and freed alone. */
+class Blooms {
+  #room = EMPTY_BLOOM.subarray(BLOOM_BYTES)
+
+  next(): Uint8Array {
+    if (this.#room.length === 0) this.#room = new Uint8Array(ROOM)
+    const bloom = this.#room.subarray(0, BLOOM_BYTES)
+    this.#room = this.#room.subarray(BLOOM_BYTES)
+    return bloom
+  }
+}
+
+const blooms = new Blooms()
 
 function addTo(bloom: Uint8Array, item: Address | Hash): void {
   for (const bit of bloomBits(item)) bloom[BLOOM_BYTES - 1 - (bit >> 3)]! |= 1 << (bit & 7)
