@@ -95,7 +95,7 @@ test.each<[method: string, params: readonly unknown[]]>([
           {
             blockOverrides: { gasLimit: '0xffffffffffffffff' },
             stateOverrides: OVERRIDES,
-            calls: [{ to: LOOPING }],
+            calls: [{ to: LOOPING, gas: '0xfffffffffffff' }],
           },
         ],
       },
