@@ -24,6 +24,7 @@ import {
   startProcess,
   temporaryFolder,
 } from '../support/process/boot.ts'
+import { runHere } from '../support/process/runhere.ts'
 import { eventually } from '../support/waiting/eventually.ts'
 
 const FIRST = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
@@ -99,7 +100,7 @@ describe('the devchain command', () => {
     [['--log-except', 'eth_call,eht_*'], /--log-except: no method matches eht_\*/],
     [['--genesis', 'nowhere.json'], /cannot read the genesis file nowhere\.json/],
   ])('refuses %j in one line, with exit code 2', async (args, message) => {
-    const { code, stdout, stderr } = await run(args)
+    const { code, stdout, stderr } = await runHere(args)
     expect(stderr).toMatch(message)
     expect(stderr).toMatch(/^devchain: [^\n]+\n$/)
     expect([code, stdout]).toEqual([2, ''])
