@@ -8,7 +8,7 @@ import { bodyOf, LOOP, LOOPING, startStage } from '../../support/wire/stage.ts'
 
 const OVERRIDES = { [LOOPING]: { code: LOOP } }
 const ENDLESS = `0x${'f'.repeat(64)}`
-const BILLION = '0x3b9aca00'
+const TRILLION = '0xe8d4a51000'
 
 /** Ten times what a slice of a call and a reply take on the machine that this was written on. */
 const MOST_WAITING_MS = 200
@@ -45,13 +45,13 @@ async function expectCancelled(
 }
 
 describe.each(['reference', 'interpreter', 'auto'])('with --evm %s', (evm) => {
-  test('eth_blockNumber responds during a call of a billion gas', async () => {
+  test('eth_blockNumber responds during a call of a trillion gas', async () => {
     await using stage = await startStage({ evm })
     await ask(stage.url, callOf('0xfffff'))
     const failure = stage.failure('eth_call')
     const controller = new AbortController()
     let isOver = false
-    const long = ask(stage.url, callOf(BILLION), controller.signal).finally(() => {
+    const long = ask(stage.url, callOf(TRILLION), controller.signal).finally(() => {
       isOver = true
     })
     const waits: number[] = []
