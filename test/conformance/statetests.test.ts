@@ -23,7 +23,7 @@ import {
 const runsAll = process.env.CONFORMANCE === 'all'
 
 /** Of the short run: tests of each file, spread over it evenly. */
-const SHORT_COUNT = 12
+const SHORT_COUNT = 8
 
 /** Their tests take up to half a minute each on the reference engine. */
 const LONG_FILES: ReadonlySet<string> = new Set([

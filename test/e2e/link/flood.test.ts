@@ -282,9 +282,10 @@ const FLOODS: readonly (readonly [what: string, flood: (node: Watched) => Promis
           return (block as { readonly hash: Hash }).hash
         }),
       )
-      await crowd(node, async ({ socket, say }) => {
+      const question = encodeMessage({ kind: 'getBlocks', id: 1, hashes })
+      await crowd(node, async ({ socket }) => {
         socket.pause()
-        for (let id = 1; id <= 200; id++) say({ kind: 'getBlocks', id, hashes })
+        for (let i = 0; i < 200; i++) socket.send(question)
       })
     },
   ],

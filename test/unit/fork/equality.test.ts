@@ -15,7 +15,7 @@ import {
 } from '../../support/fork/upstream.ts'
 
 /** Blocks of the network, and from one fork to the next. */
-const BLOCKS = 80
+const BLOCKS = 60
 const STEP = 10
 
 interface Block {
@@ -119,7 +119,7 @@ async function contentsOf(ask: UpstreamRequest, number: number): Promise<readonl
   return [receipts.map(outcomeOf), traces, diffs]
 }
 
-describe.each<Hardfork>(['bpo2', 'shanghai'])('a fork of 120 random blocks of %s', (hardfork) => {
+describe.each<Hardfork>(['bpo2', 'shanghai'])('a fork of 60 random blocks of %s', (hardfork) => {
   let network: Devchain
   let ask: UpstreamRequest
   beforeAll(async () => {
