@@ -1,17 +1,11 @@
 // A contract as the project knows it: name, ABI and sources of the code that it runs, and its storage by name.
-import { type Address, bytesFromHex, hexFromBytes, paddedBytes } from '../core/hex.ts'
+import type { Address } from '../core/hex.ts'
 import { addresses } from '../node/accounts/accounts.ts'
+import type { DirectChange } from '../node/cheats/directchanges.ts'
 import type { ChainState } from '../node/ledger/chainstate.ts'
 import type { Trie } from '../state/trie.ts'
 import { collectChanges, type ValueChange } from '../state/triewalk.ts'
-import {
-  type Account,
-  accountAt,
-  emptyStorage,
-  type StorageSlot,
-  slotValue,
-  type World,
-} from '../state/world.ts'
+import { accountAt, emptyStorage, type StorageSlot, slotValue, type World } from '../state/world.ts'
 import type { TokenUnit, ValueStyle } from './abi/values.ts'
 import type { Artifacts } from './artifacts.ts'
 import type { Contract } from './code/catalogue.ts'
@@ -19,7 +13,14 @@ import type { ProxyKind } from './code/proxies.ts'
 import type { Names } from './naming/names.ts'
 import { type JsonObject, member } from './reading/formats.ts'
 import { CompiledReader } from './sourcify/compiled.ts'
-import { type NamedSlot, namedSlots, type SlotChange, storageTexts } from './trace/storage.ts'
+import {
+  type KeySource,
+  mappingKeys,
+  type NamedSlot,
+  namedSlots,
+  type SlotChange,
+  storageTexts,
+} from './trace/storage.ts'
 
 export interface KnownContract {
   readonly name: string
@@ -42,9 +43,8 @@ export interface KnownToken extends TokenUnit {
   readonly address: Address
 }
 
-/** Blocks whose transactions may name keys of mappings, and words of them that are tried. */
+/** Blocks whose transactions may name keys of mappings. */
 const MOST_BLOCKS = 1_000
-const MOST_KEYS = 128
 
 /** Slots of an account that are read without a name. */
 const MOST_SLOTS = 1_000
@@ -109,8 +109,7 @@ export class Contracts {
   /** Slots that differ between two states of an account, by name. */
   async changes(
     state: ChainState,
-    before: Account | undefined,
-    after: Account | undefined,
+    { before, after }: Pick<DirectChange, 'before' | 'after'>,
   ): Promise<readonly string[]> {
     const [old, now] = [before?.storage ?? emptyStorage, after?.storage ?? emptyStorage]
     const { address } = (after ?? before)!
@@ -130,28 +129,22 @@ export class Contracts {
     address: Address,
   ): Promise<{ layout: unknown; style: ValueStyle; keys: readonly Uint8Array[] }> {
     const { details } = this.#artifacts
-    const { contract, isGuess } = this.#names.identities.of(world, address) ?? {}
-    const exact = isGuess ? undefined : contract
+    const exact = this.#names.identities.exact(world, address)
     if (exact !== undefined) await details.prepare([exact])
     const style = this.#names.style(world, address)
-    return { layout: exact && details.of(exact)?.layout, style, keys: keysIn(state) }
+    return { layout: exact && details.of(exact)?.layout, style, keys: mappingKeys(keysIn(state)) }
   }
 }
 
 /** At most `MOST_SLOTS`. Of a fork, those that were fetched or set. */
 function slotChanges(old: Trie<StorageSlot>, now: Trie<StorageSlot>): readonly SlotChange[] {
-  const slots = new Set<bigint>()
-  const changes: SlotChange[] = []
   const pairs: ValueChange<StorageSlot>[] = []
   if (!old.isBacked && !now.isBacked) collectChanges(old.root, now.root, pairs)
   else for (const each of now.values()) pairs.push([undefined, each])
-  for (const [was, is] of pairs) slots.add((is ?? was)!.slot)
-  for (const slot of slots) {
-    if (changes.length === MOST_SLOTS) break
-    const [before, after] = [slotValue(old, slot), slotValue(now, slot)]
-    if (before !== after) changes.push({ slot, before, after })
-  }
-  return changes
+  return [...new Set(pairs.map(([was, is]) => (is ?? was)!.slot))]
+    .map((slot) => ({ slot, before: slotValue(old, slot), after: slotValue(now, slot) }))
+    .filter(({ before, after }) => before !== after)
+    .slice(0, MOST_SLOTS)
 }
 
 function ownFirst(
@@ -162,32 +155,17 @@ function ownFirst(
   return new Map([...sources].sort((a, b) => Number(isOwn(b)) - Number(isOwn(a))))
 }
 
-/** Possible keys of mappings: the node's accounts, and words of the newest transactions and events. */
-function keysIn({ accounts, tree }: ChainState): readonly Uint8Array[] {
-  const keys = new Map<string, Uint8Array>()
-  const add = (word: Uint8Array): void => {
-    if (word.length === 32 && keys.size < MOST_KEYS) keys.set(hexFromBytes(word), word)
-  }
-  const addAddress = (address: Address): void => add(paddedBytes(BigInt(address), 32))
-  for (const address of addresses(accounts)) addAddress(address)
+/** The node's accounts, and its newest transactions. */
+function* keysIn({ accounts, tree }: ChainState): Iterable<KeySource> {
+  yield { addresses: addresses(accounts) }
   const { canonical, network } = tree
   // the blocks of a forked network would have to be fetched
   const first = Math.max(canonical.length - MOST_BLOCKS, (network?.number ?? -1) + 1)
-  const newest = [...canonical.filled(first)].reverse()
-  for (const { executed } of newest) {
+  for (const { executed } of [...canonical.filled(first)].reverse()) {
     for (const { transaction, receipt } of executed) {
-      if (keys.size >= MOST_KEYS) return [...keys.values()]
       const { from, to, data } = transaction
-      addAddress(from)
-      for (const address of [to, receipt.contractAddress]) if (address) addAddress(address)
-      for (const { topics } of receipt.logs) {
-        for (const topic of topics.slice(1)) add(bytesFromHex(topic))
-      }
-      if (to === null) continue
-      for (let at = 4; at + 32 <= data.length && keys.size < MOST_KEYS; at += 32) {
-        add(data.slice(at, at + 32))
-      }
+      const named = [from, to, receipt.contractAddress]
+      yield { addresses: named, logs: receipt.logs, ...(to !== null && { input: data }) }
     }
   }
-  return [...keys.values()]
 }

@@ -7,6 +7,7 @@ import type { Chain } from '../node/chain/chain.ts'
 import type { DevchainSettings } from '../options/derived.ts'
 import type { SiteReply, SiteRequest } from '../rpc/site.ts'
 import type { AddedArtifacts, ArtifactsDoor, Loaded } from './artifactsdoor.ts'
+import type { Contracts } from './contracts.ts'
 import type { CoverageReport } from './coverage/coverage.ts'
 import type { ProjectEvent } from './events.ts'
 import type { GasSummary } from './gas/report.ts'
@@ -50,6 +51,11 @@ export class ProjectDoor {
 
   async open(): Promise<Project> {
     return this.#projectWith(await this.#options.artifacts.open())
+  }
+
+  /** Of all artifacts as they are now. */
+  async contracts(): Promise<Contracts> {
+    return await (await this.open()).contracts()
   }
 
   /** As of the door of artifacts. */

@@ -5,7 +5,7 @@ import type { SourceExplanation } from '../evm/reasons.ts'
 import { runOfMined } from '../node/calls/replay.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import type { Rerun } from '../node/chain/failedrun.ts'
-import { codeAt, type World } from '../state/world.ts'
+import { codeAt } from '../state/world.ts'
 import type { Artifacts } from './artifacts.ts'
 import type { Contract } from './code/catalogue.ts'
 import type { Contracts } from './contracts.ts'
@@ -154,14 +154,11 @@ export class Project {
       names,
       artifacts: { details },
     } = this
-    const contractOf = (world: World, address: Address): Contract | undefined => {
-      const identity = names.identities.of(world, address)
-      return identity?.isGuess === false ? identity.contract : undefined
-    }
-    const touched = [...traced.touched.keys()]
-    await details.prepare(touched.flatMap((address) => contractOf(traced.after, address) ?? []))
-    const layoutOf = (world: World, address: Address): unknown => {
-      const contract = contractOf(world, address)
+    const contractOf = (address: Address): Contract | undefined =>
+      names.identities.exact(traced.after, address)
+    await details.prepare([...traced.touched.keys()].flatMap((each) => contractOf(each) ?? []))
+    const layoutOf = (address: Address): unknown => {
+      const contract = contractOf(address)
       return contract && details.of(contract)?.layout
     }
     return traceOf({ names, layoutOf }, traced)

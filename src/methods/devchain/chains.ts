@@ -24,11 +24,8 @@ import { peerShape } from '../wire/peers/encodepeer.ts'
 const originShape = plainShape('origin', { blockNumber: quantityResult, blockHash: hash })
 
 const chainShape = shape<ChainInfo>('chain', {
-  name: field(nullable(text), ({ name }) => name),
-  path: field(text, ({ path }) => path),
-  chainId: field(nullable(plainInteger), ({ chainId }) => chainId),
-  blockNumber: field(nullable(quantityResult), ({ blockNumber }) => blockNumber),
-  blockHash: field(nullable(hash), ({ blockHash }) => blockHash),
+  ...plain({ name: nullable(text), path: text, chainId: nullable(plainInteger) }),
+  ...plain({ blockNumber: nullable(quantityResult), blockHash: nullable(hash) }),
   origin: field(nullable(originShape), ({ origin }) => origin),
   age: field(plainInteger, ({ age }) => Math.floor(age)),
   ...plain({ requests: plainInteger, memory: plainInteger }),

@@ -21,15 +21,23 @@ import type { Reorganized } from '../../node/mining/reorganize.ts'
 import type { Header } from '../../protocol/blocks/header.ts'
 import { param } from '../../rpc/method.ts'
 import { boolean, data, hash, list, nullable, quantity, text } from '../../rpc/primitives.ts'
-import { type Decoder, type Encoder, invalid, type Json } from '../../rpc/schema.ts'
+import { type Decoder, invalid, type Json } from '../../rpc/schema.ts'
 import { type Methods, method } from '../common/context.ts'
 import { blocks, emptyBlocks, type Order, run } from '../common/reorganize.ts'
 import { requireUnlinked } from '../common/require.ts'
 import { blockHash } from '../wire/decodeblock.ts'
-import { type Decoded, either, isObject, isText, members, refined } from '../wire/decodeobject.ts'
+import {
+  type Decoded,
+  either,
+  isObject,
+  isText,
+  members,
+  refined,
+  required,
+} from '../wire/decodeobject.ts'
 import { field, plain, plainInteger, quantityResult, shape } from '../wire/encodeobject.ts'
 
-const snapshotShape: Encoder<Snapshot> = shape<Snapshot>('snapshot', {
+const snapshotShape = shape<Snapshot>('snapshot', {
   ...plain({ id: quantityResult, name: nullable(text) }),
   blockNumber: field(quantityResult, (snapshot) => headerOf(snapshot).number),
   blockHash: field(hash, ({ state }) => headOf(state.tree).block.hash),
@@ -76,12 +84,9 @@ const order: Decoder<Order> = refined(
     members('reorganization', reorgKinds),
     refined(quantity, (depth): Decoded<typeof reorgKinds> => ({ depth })),
   ),
-  ({ depth, requeue = true, blocks }, path) => {
-    if (depth !== undefined) {
-      return { depth, requeue, blocks: blocks ?? emptyBlocks(Number(depth), `${path}.depth`) }
-    }
-    const message = `${path}.depth: expected how many blocks are replaced, got nothing`
-    throw new DevchainError('INVALID_PARAMS', message)
+  ({ depth: given, requeue = true, blocks }, path) => {
+    const depth = required(given, `${path}.depth`, 'how many blocks are replaced')
+    return { depth, requeue, blocks: blocks ?? emptyBlocks(Number(depth), `${path}.depth`) }
   },
 )
 
@@ -92,7 +97,7 @@ function hashesOf(blocks: BlockRange): Hash[] {
   return Array.from({ length: blocks.length }, (_, index) => blocks.hashAt(index))
 }
 
-const reorganized: Encoder<Reorganized> = shape<Reorganized>('reorganization', {
+const reorganized = shape<Reorganized>('reorganization', {
   removed: field(hashes, ({ removed }) => hashesOf(removed).reverse()),
   added: field(hashes, ({ added }) => hashesOf(added)),
   requeued: field(hashes, ({ requeued }) => requeued.map((transaction) => transaction.hash)),
@@ -115,7 +120,7 @@ function requireSendable(pack: Uint8Array): Uint8Array {
   throw new DevchainError('LIMIT_EXCEEDED', message)
 }
 
-const leftShape: Encoder<BlockRecord> = shape<BlockRecord>('block', {
+const leftShape = shape<BlockRecord>('block', {
   number: field(quantityResult, ({ block }) => block.header.number),
   hash: field(hash, ({ block }) => block.hash),
   parentHash: field(hash, ({ block }) => block.header.parentHash),
@@ -123,7 +128,7 @@ const leftShape: Encoder<BlockRecord> = shape<BlockRecord>('block', {
   transactions: field(hashes, ({ block }) => block.transactions.map((each) => each.hash)),
 })
 
-const runShape: Encoder<ExecutedTransaction> = shape<ExecutedTransaction>('run', {
+const runShape = shape<ExecutedTransaction>('run', {
   status: field(boolean, ({ receipt }) => receipt.status),
   gasUsed: field(quantityResult, ({ receipt }) => receipt.gasUsed),
   logs: field(plainInteger, ({ receipt }) => receipt.logs.length),
@@ -131,7 +136,7 @@ const runShape: Encoder<ExecutedTransaction> = shape<ExecutedTransaction>('run',
   error: field(nullable(text), ({ failure }) => failure?.reason),
 })
 
-const replayedShape: Encoder<ReplayedTransaction> = shape<ReplayedTransaction>('replayed', {
+const replayedShape = shape<ReplayedTransaction>('replayed', {
   hash: field(hash, ({ before }) => before.transaction.hash),
   blockNumber: field(quantityResult, ({ was }) => was.block.header.number),
   ...plain({ before: runShape, after: nullable(runShape), refusal: nullable(text) }),

@@ -22,23 +22,21 @@ export interface DirectChange {
   readonly after: Account | undefined
 }
 
-export interface DirectRange {
-  /** The newest block that is searched. */
-  readonly block: BlockReference
-  /** How many blocks are. */
-  readonly blocks: number
-}
-
-/** Newest first. Blocks that cannot be re-executed, such as those of dumps and of a fork's network, are left out. */
+/**
+ * Newest first. Blocks that cannot be re-executed, such as those of dumps and of a fork's network, are left out.
+ * @param newest the newest block that is searched
+ * @param blocks how many are
+ */
 export async function directChanges(
   chain: Chain,
   address: Address,
-  { block, blocks }: DirectRange,
+  newest: BlockReference,
+  blocks: number,
   cancellation?: Cancellation,
 ): Promise<readonly DirectChange[]> {
   const changes: DirectChange[] = []
   const yieldIfDue = yielder()
-  const records = blocksUpTo(chain, await recordAt(chain, block, cancellation), blocks)
+  const records = blocksUpTo(chain, await recordAt(chain, newest, cancellation), blocks)
   // oldest first: the worlds of old blocks are made from those before them
   for (const record of records.reverse()) {
     const made = await madeWorld(chain, record)
@@ -53,12 +51,12 @@ export async function directChanges(
 }
 
 function blocksUpTo({ state }: Chain, newest: BlockRecord, blocks: number): BlockRecord[] {
-  const { network } = state.tree
+  const first = BigInt(state.tree.network?.number ?? 0)
   const records: BlockRecord[] = []
   let each: BlockRecord | undefined = newest
   while (each !== undefined && records.length < blocks) {
     const { number, parentHash }: Header = each.block.header
-    if (number < BigInt(network?.number ?? 0)) break
+    if (number < first) break
     records.push(each)
     const before = blockByNumber(state.tree, number - 1n)
     each = before?.block.hash === parentHash ? before : knownBlock(state, parentHash)

@@ -66,6 +66,12 @@ export class Identities {
     return { ...inner, via: target.via, outer: own }
   }
 
+  /** The contract that it runs; undefined if its code only resembles one. */
+  exact(world: World, address: Address): Contract | undefined {
+    const { contract, isGuess } = this.of(world, address) ?? {}
+    return isGuess ? undefined : contract
+  }
+
   /** If several contracts have the same code, the account's creation may decide. */
   matchOf(address: Address, code: Uint8Array): Match | undefined {
     const match = this.#catalogue.runtime(code)

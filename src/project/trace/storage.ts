@@ -2,12 +2,15 @@
 // @see https://docs.soliditylang.org/en/latest/internals/layout_in_storage.html
 import { keccak256 } from '../../core/crypto/crypto.ts'
 import {
+  type Address,
   addressFromBytes,
   bigintFromBytes,
+  bytesFromHex,
   concatBytes,
   hexFromBytes,
   paddedBytes,
 } from '../../core/hex.ts'
+import type { Log } from '../../protocol/blocks/receipt.ts'
 import { inOneUnit, type ValueStyle, valueText } from '../abi/values.ts'
 import { ADMIN_SLOT, BEACON_SLOT, IMPLEMENTATION_SLOT } from '../code/proxies.ts'
 import { isObject, type JsonObject } from '../reading/formats.ts'
@@ -70,6 +73,38 @@ const MOST_NAMED = 2_000
 
 /** Slots of one string that are read. */
 const MOST_TEXT_SLOTS = 512
+
+/** Words tried as keys of mappings. */
+const MOST_KEYS = 128
+
+/** A transaction or call, which may name keys of mappings. */
+export interface KeySource {
+  readonly addresses: Iterable<Address | null>
+  readonly logs?: readonly Log[]
+  readonly input?: Uint8Array
+}
+
+/** Possible keys of mappings: addresses, and words of events and inputs. */
+export function mappingKeys(sources: Iterable<KeySource>): readonly Uint8Array[] {
+  const keys = new Map<string, Uint8Array>()
+  for (const source of sources) {
+    for (const word of wordsOf(source)) {
+      keys.set(hexFromBytes(word), word)
+      if (keys.size === MOST_KEYS) return [...keys.values()]
+    }
+  }
+  return [...keys.values()]
+}
+
+function* wordsOf({
+  addresses,
+  logs = [],
+  input = new Uint8Array(),
+}: KeySource): Iterable<Uint8Array> {
+  for (const address of addresses) if (address) yield paddedBytes(BigInt(address), 32)
+  for (const { topics } of logs) for (const topic of topics.slice(1)) yield bytesFromHex(topic)
+  for (let at = 4; at + 32 <= input.length; at += 32) yield input.slice(at, at + 32)
+}
 
 /** Formats storage changes: `balanceOf[0xf39F…2266] 1 ether → 0`; unnamed slots as numbers. */
 export function storageTexts(

@@ -1,14 +1,7 @@
 // A transaction or call, run again, as a named call trace: for the log, `devchain trace` and programs.
 import { checksumAddress } from '../../core/crypto/crypto.ts'
 import { bytes, ether, number, oneLine, short } from '../../core/format.ts'
-import {
-  type Address,
-  bytesFromHex,
-  type Hash,
-  hexFromBytes,
-  paddedBytes,
-  quantityFromBigint,
-} from '../../core/hex.ts'
+import { type Address, type Hash, hexFromBytes, quantityFromBigint } from '../../core/hex.ts'
 import type { Touched } from '../../evm/executor.ts'
 import { type CallFrame, type FrameLog, recordCalls } from '../../evm/tracers/calls.ts'
 import { combineTracers } from '../../evm/tracers/combine.ts'
@@ -22,7 +15,13 @@ import { accountAt, slotValue, type World } from '../../state/world.ts'
 import { selectorOf } from '../naming/callees.ts'
 import type { Described } from '../naming/described.ts'
 import type { Names } from '../naming/names.ts'
-import { type ReadSlot, type SlotChange, storageTexts } from './storage.ts'
+import {
+  type KeySource,
+  mappingKeys,
+  type ReadSlot,
+  type SlotChange,
+  storageTexts,
+} from './storage.ts'
 
 interface TraceNode {
   readonly type: CallFrame['kind']
@@ -67,15 +66,12 @@ export interface TracedTransaction {
 
 interface Tracing {
   readonly names: Names
-  /** Storage layout of an account, as the compiler gives it. */
-  readonly layoutOf: (world: World, address: Address) => unknown
+  /** Storage layout of an account after the run, as the compiler gives it. */
+  readonly layoutOf: (address: Address) => unknown
 }
 
 /** Characters of a name in a line. */
 const LINE = 300
-
-/** Input words tried as mapping keys. */
-const MOST_KEYS = 128
 
 /** @throws {DevchainError} `NOT_FOUND` if no block of the chain has it, `LIMIT_EXCEEDED` for too many calls */
 export async function tracedMined(chain: Chain, hash: Hash): Promise<TracedTransaction> {
@@ -194,14 +190,14 @@ function eventOf(
 function storageOf(tracing: Tracing, traced: TracedTransaction): TraceStorage[] {
   const { names, layoutOf } = tracing
   const { top, touched, before, after } = traced
-  const keys = keysIn(top)
+  const keys = mappingKeys(keysIn(top))
   return [...touched].flatMap(([address, slots]) => {
     const read = readerOf(before, after, address)
     const changes = changesOf(read, slots)
     if (changes.length === 0) return []
     const name = names.nameOf(after, address) ?? short(checksumAddress(address))
     const style = names.style(after, address)
-    const texts = storageTexts(layoutOf(after, address), changes, keys, style, read)
+    const texts = storageTexts(layoutOf(address), changes, keys, style, read)
     return [{ address, name, changes: texts }]
   })
 }
@@ -227,22 +223,9 @@ function changesOf(read: ReadSlot, slots: readonly bigint[]): SlotChange[] {
   })
 }
 
-/** Possible mapping keys: senders, and words of all inputs and events. */
-function keysIn(top: CallFrame): readonly Uint8Array[] {
-  const keys = new Map<string, Uint8Array>()
-  const add = (word: Uint8Array): void => {
-    if (word.length === 32 && keys.size < MOST_KEYS) keys.set(hexFromBytes(word), word)
-  }
-  const visit = ({ from, to, input, logs, calls }: CallFrame): void => {
-    for (const address of [from, to]) if (address !== null) add(paddedBytes(BigInt(address), 32))
-    for (let at = 4; at + 32 <= input.length && keys.size < MOST_KEYS; at += 32) {
-      add(input.slice(at, at + 32))
-    }
-    for (const { log } of logs) for (const topic of log.topics.slice(1)) add(bytesFromHex(topic))
-    for (const call of calls) visit(call)
-  }
-  visit(top)
-  return [...keys.values()]
+function* keysIn({ from, to, input, logs, calls }: CallFrame): Iterable<KeySource> {
+  yield { addresses: [from, to], logs: logs.map(({ log }) => log), input }
+  for (const call of calls) yield* keysIn(call)
 }
 
 function traceLines(call: TraceNode, storage: readonly TraceStorage[]): string[] {

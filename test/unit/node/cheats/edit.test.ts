@@ -100,8 +100,7 @@ describe('directChanges', () => {
             set.set(number, { before, after: each })
           }
         }
-        const range = { block: latest, blocks: 100 }
-        const found = await directChanges(chain, STRANGER, range)
+        const found = await directChanges(chain, STRANGER, latest, 100)
         expect(
           found.map(({ record, before, after }) => [
             record.block.header.number,
