@@ -106,7 +106,7 @@ test.each<[method: string, params: readonly unknown[]]>([
 ])(
   'an endless %s over WebSocket is cancelled when its client disconnects',
   async (method, params) => {
-    await using stage = await startStage()
+    await using stage = await startStage({ traceLimit: 10 ** 12 })
     const failure = stage.failure(method)
     const socket = new WebSocket(stage.wsUrl)
     await once(socket, 'open')
