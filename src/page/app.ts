@@ -118,7 +118,7 @@ function Search({ input }: { input: InputRef }): VNode {
     input.current!.blur()
     go(linkTo(place))
   }
-  return html`<form class="search" role="search" onSubmit=${find}>
+  return html`<form class="search flow" role="search" onSubmit=${find}>
     <input ref=${input} type="search" spellcheck=${false} autocomplete="off" aria-label="Search"
       placeholder="Block, transaction, address or name" onInput=${() => setProblem('')} />
     <kbd aria-hidden="true">/</kbd>
