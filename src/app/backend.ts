@@ -280,9 +280,9 @@ export class Backend implements Target {
   #wordsOf({ params, error }: CallReport): CallWords {
     const names = this.project.project?.names
     const [order] = Array.isArray(params) ? params : []
-    if (names === undefined || !isObject(order)) return NO_WORDS
+    if (names === undefined || !isObject(order)) return {}
     const { to, data, input = data } = order
-    if (!isText(to, /^0x[0-9a-f]{40}$/i) || !isText(input, BYTES)) return NO_WORDS
+    if (!isText(to, /^0x[0-9a-f]{40}$/i) || !isText(input, BYTES)) return {}
     const { world } = names
     try {
       const target = parseAddress(to)
@@ -295,7 +295,7 @@ export class Backend implements Target {
       }
     } catch {
       // a fork has not fetched the account
-      return NO_WORDS
+      return {}
     }
   }
 
@@ -438,8 +438,6 @@ function printedBy({ chain }: MethodContext, { result }: CallReport): readonly s
   const place = transactionPlace(chain.state.tree, result as Hash)
   return place === undefined ? NO_LINES : executedAt(place).consoleLines.map(({ text }) => text)
 }
-
-const NO_WORDS: CallWords = { call: undefined, error: undefined }
 
 function isText(value: unknown, form: RegExp): value is string {
   return typeof value === 'string' && form.test(value)

@@ -39,10 +39,6 @@ export interface KnownContract {
   readonly sources: ReadonlyMap<string, string>
 }
 
-export interface KnownToken extends TokenUnit {
-  readonly address: Address
-}
-
 /** Blocks whose transactions may name keys of mappings. */
 const MOST_BLOCKS = 1_000
 
@@ -81,7 +77,7 @@ export class Contracts {
   }
 
   /** The tokens among some accounts. */
-  tokensOf(accounts: readonly Address[]): readonly KnownToken[] {
+  tokensOf(accounts: readonly Address[]): readonly (TokenUnit & { readonly address: Address })[] {
     const { identities, world } = this.#names
     return accounts.flatMap((address) => {
       const token = identities.token(world, address)

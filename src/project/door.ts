@@ -84,15 +84,13 @@ export class ProjectDoor {
    * Writes the coverage file once, and makes its folder.
    * @throws {DevchainError} as `coverage`; node's error if the file cannot be written
    */
-  readonly writeCoverage: () => Promise<CoverageReport> = lazy(() => this.#write())
-
-  async #write(): Promise<CoverageReport> {
+  readonly writeCoverage: () => Promise<CoverageReport> = lazy(async () => {
     const report = await this.coverage()
     const file = this.#options.settings.coverage ?? ''
     makeFolderOf(file)
     await writeFile(file, report.lcov)
     return report
-  }
+  })
 
   async begin(): Promise<void> {
     const { coverage, gasReport } = this.#options.settings

@@ -41,10 +41,23 @@ export class Project {
   readonly artifacts: Artifacts
   readonly labels: Labels
   readonly #options: ProjectOptions
-  readonly coverage: () => Promise<Coverage> = lazy(() => this.#watchCoverage())
-  readonly #contracts: () => Promise<Contracts> = lazy(() => this.#openContracts())
+  /** Counts what this chain runs, in the coverage of all chains. */
+  readonly coverage: () => Promise<Coverage> = lazy(async () => {
+    const { chain } = this.#options
+    const coverage = await this.#options.coverage()
+    chain.execution.watchCommands(() => coverage.watch())
+    chain.execution.callTracer = { onReached: coverage.take }
+    return coverage
+  })
+  readonly #contracts = lazy(async () => {
+    const { Contracts } = await import('./contracts.ts')
+    return new Contracts(this.names, this.artifacts)
+  })
   /** Below /sourcify. */
-  readonly site: () => Promise<SourcifySite> = lazy(() => this.#openSite())
+  readonly site: () => Promise<SourcifySite> = lazy(async () => {
+    const { SourcifySite } = await import('./sourcify/site.ts')
+    return new SourcifySite(this.#options.chain, this.artifacts)
+  })
 
   constructor(options: ProjectOptions) {
     const { chain, artifacts, warn } = options
@@ -56,15 +69,6 @@ export class Project {
     options.gas.join(this.gas)
   }
 
-  /** Counts what this chain runs, in the coverage of all chains. */
-  async #watchCoverage(): Promise<Coverage> {
-    const { chain } = this.#options
-    const coverage = await this.#options.coverage()
-    chain.execution.watchCommands(() => coverage.watch())
-    chain.execution.callTracer = { onReached: coverage.take }
-    return coverage
-  }
-
   /** Undefined if the cause is unknown. */
   async explain(rerun: Rerun, usual: string): Promise<SourceExplanation | undefined> {
     await this.artifacts.catchUp()
@@ -72,16 +76,6 @@ export class Project {
     const { catalogue, details } = this.artifacts
     const explainer = { names: this.names, catalogue, details, now: () => performance.now() }
     return await explain(explainer, rerun, usual)
-  }
-
-  async #openSite(): Promise<SourcifySite> {
-    const { SourcifySite } = await import('./sourcify/site.ts')
-    return new SourcifySite(this.#options.chain, this.artifacts)
-  }
-
-  async #openContracts(): Promise<Contracts> {
-    const { Contracts } = await import('./contracts.ts')
-    return new Contracts(this.names, this.artifacts)
   }
 
   /** Of all artifacts as they are now. */

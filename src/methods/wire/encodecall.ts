@@ -8,8 +8,8 @@ const LISTED = 40
 
 /** A call by the names of the project: `Vault.withdraw(5 ether)`, `InsufficientBalance(have 1 ether, want 5 ether)`. */
 export interface CallWords {
-  readonly call: string | undefined
-  readonly error: string | undefined
+  readonly call?: string | undefined
+  readonly error?: string | undefined
 }
 
 export function callNews(
@@ -23,10 +23,7 @@ export function callNews(
     params: shortened(params),
     durationMs: Math.round(durationMs * 1000) / 1000,
     result: result === undefined ? null : shortened(result),
-    error:
-      error === undefined
-        ? null
-        : { code: error.code, message: shortened(words.error ?? error.message) },
+    error: error ? { code: error.code, message: shortened(words.error ?? error.message) } : null,
     text: shortened(words.call ?? description ?? null),
     console: shortened(console),
   }

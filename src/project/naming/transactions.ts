@@ -7,11 +7,6 @@ import { knownPlace } from '../../node/ledger/leftblocks.ts'
 import { pooledByHash } from '../../node/pool/pool.ts'
 import type { Names } from './names.ts'
 
-export interface DescribedEvent {
-  readonly address: Address
-  readonly text: string | undefined
-}
-
 export interface DescribedTransaction {
   /** `Vault.withdraw(5 ether)`; undefined if no name is known. */
   readonly call: string | undefined
@@ -23,7 +18,7 @@ export interface DescribedTransaction {
   /** What contracts printed, oldest first. */
   readonly console: readonly string[]
   /** In the order of the receipt's logs. */
-  readonly events: readonly DescribedEvent[]
+  readonly events: readonly { readonly address: Address; readonly text: string | undefined }[]
 }
 
 /** Undefined for an unknown transaction. Names are those of the newest state. */

@@ -29,16 +29,19 @@ export function codeSources(
   details: Details,
 ): CodeSources {
   const files: SourceFile[] = []
-  const indexOf = (id: number): number => {
-    const file = details.source(id)
-    if (file === undefined) return -1
+  const placeAt = (pc: number): InstructionPlace => {
+    const location = map.at(pc)
+    const file = location && details.source(location.source)
+    if (location === undefined || file === undefined) return [pc, -1, 0, 0, 0, 0, '-']
     if (!files.includes(file)) files.push(file)
-    return files.indexOf(file)
+    const start = file.outline.lineAt(location.start)
+    const end = file.outline.lineAt(location.start + location.length)
+    return [pc, files.indexOf(file), start.line, start.column, end.line, end.column, location.jump]
   }
   const places: InstructionPlace[] = []
   let last = ''
   for (let pc = 0; pc < code.length; pc = nextOperation(code, pc)) {
-    const place = placeAt(pc, map, indexOf, files)
+    const place = placeAt(pc)
     const text = place.slice(1).join()
     if (text !== last) places.push(place)
     last = text
@@ -48,19 +51,4 @@ export function codeSources(
     text: Buffer.from(text, 'latin1').toString('utf8'),
   }))
   return { contract, sources, places }
-}
-
-function placeAt(
-  pc: number,
-  map: CodeMap,
-  indexOf: (id: number) => number,
-  files: readonly SourceFile[],
-): InstructionPlace {
-  const location = map.at(pc)
-  const source = location === undefined ? -1 : indexOf(location.source)
-  const file = files[source]
-  if (location === undefined || file === undefined) return [pc, -1, 0, 0, 0, 0, '-']
-  const start = file.outline.lineAt(location.start)
-  const end = file.outline.lineAt(location.start + location.length)
-  return [pc, source, start.line, start.column, end.line, end.column, location.jump]
 }
