@@ -18,7 +18,8 @@ import {
   mappingKeys,
   type NamedSlot,
   namedSlots,
-  type SlotChange,
+  type ReadSlot,
+  slotChanges,
   storageTexts,
 } from './trace/storage.ts'
 
@@ -109,13 +110,14 @@ export class Contracts {
   ): Promise<readonly string[]> {
     const [old, now] = [before?.storage ?? emptyStorage, after?.storage ?? emptyStorage]
     const { address } = (after ?? before)!
-    const changed = slotChanges(old, now)
-    if (changed.length === 0) return []
-    const { layout, style, keys } = await this.#readingOf(state, this.#names.world, address)
-    return storageTexts(layout, changed, keys, style, (slot) => ({
+    const read: ReadSlot = (slot) => ({
       before: slotValue(old, slot),
       after: slotValue(now, slot),
-    }))
+    })
+    const changed = slotChanges(slotsOf(old, now), read).slice(0, MOST_SLOTS)
+    if (changed.length === 0) return []
+    const { layout, style, keys } = await this.#readingOf(state, this.#names.world, address)
+    return storageTexts(layout, changed, keys, style, read)
   }
 
   /** What names the slots of an account: the layout of its code, how values are printed, and keys of mappings. */
@@ -132,15 +134,12 @@ export class Contracts {
   }
 }
 
-/** At most `MOST_SLOTS`. Of a fork, those that were fetched or set. */
-function slotChanges(old: Trie<StorageSlot>, now: Trie<StorageSlot>): readonly SlotChange[] {
+/** Slots that may differ. Of a fork, those that were fetched or set. */
+function slotsOf(old: Trie<StorageSlot>, now: Trie<StorageSlot>): readonly bigint[] {
   const pairs: ValueChange<StorageSlot>[] = []
   if (!old.isBacked && !now.isBacked) collectChanges(old.root, now.root, pairs)
   else for (const each of now.values()) pairs.push([undefined, each])
   return [...new Set(pairs.map(([was, is]) => (is ?? was)!.slot))]
-    .map((slot) => ({ slot, before: slotValue(old, slot), after: slotValue(now, slot) }))
-    .filter(({ before, after }) => before !== after)
-    .slice(0, MOST_SLOTS)
 }
 
 function ownFirst(

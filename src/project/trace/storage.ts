@@ -48,6 +48,14 @@ export interface NamedSlot {
 /** A slot before and after; undefined if unknown. */
 export type ReadSlot = (slot: bigint, isKeyed?: boolean) => Omit<SlotChange, 'slot'> | undefined
 
+/** Those of some slots that are known to differ. */
+export function slotChanges(slots: readonly bigint[], read: ReadSlot): SlotChange[] {
+  return slots.flatMap((slot) => {
+    const found = read(slot)
+    return found === undefined || found.before === found.after ? [] : [{ slot, ...found }]
+  })
+}
+
 /** Proxy slots, which are in no layout (EIP-1967). */
 const PROXY_SLOTS: ReadonlyMap<bigint, Variable> = new Map([
   [IMPLEMENTATION_SLOT, addressNamed('implementation')],

@@ -15,13 +15,7 @@ import { accountAt, slotValue, type World } from '../../state/world.ts'
 import { selectorOf } from '../naming/callees.ts'
 import type { Described } from '../naming/described.ts'
 import type { Names } from '../naming/names.ts'
-import {
-  type KeySource,
-  mappingKeys,
-  type ReadSlot,
-  type SlotChange,
-  storageTexts,
-} from './storage.ts'
+import { type KeySource, mappingKeys, type ReadSlot, slotChanges, storageTexts } from './storage.ts'
 
 interface TraceNode {
   readonly type: CallFrame['kind']
@@ -193,7 +187,7 @@ function storageOf(tracing: Tracing, traced: TracedTransaction): TraceStorage[] 
   const keys = mappingKeys(keysIn(top))
   return [...touched].flatMap(([address, slots]) => {
     const read = readerOf(before, after, address)
-    const changes = changesOf(read, slots)
+    const changes = slotChanges(slots, read)
     if (changes.length === 0) return []
     const name = names.nameOf(after, address) ?? short(checksumAddress(address))
     const style = names.style(after, address)
@@ -214,13 +208,6 @@ function readerOf(before: World, after: World, address: Address): ReadSlot {
       throw error
     }
   }
-}
-
-function changesOf(read: ReadSlot, slots: readonly bigint[]): SlotChange[] {
-  return slots.flatMap((slot) => {
-    const found = read(slot)
-    return found === undefined || found.before === found.after ? [] : [{ slot, ...found }]
-  })
 }
 
 function* keysIn({ from, to, input, logs, calls }: CallFrame): Iterable<KeySource> {
