@@ -23,7 +23,7 @@ test('a first look shows the newest block and that there is no transaction yet',
   await stage.page.goto(stage.url)
   await stage.page.getByText('No transactions in these blocks').waitFor()
   expect(await stage.page.title()).toBe('Live · devchain')
-  expect(await stage.page.getByRole('status').textContent()).toBe('Live')
+  await stage.page.getByRole('status').getByText('Live', { exact: true }).waitFor()
   await stage.page.getByRole('link', { name: 'Newest block #0' }).waitFor()
 })
 
