@@ -3,7 +3,7 @@ import { DevchainError, printValue } from '../core/errors.ts'
 import { oneLine } from '../core/format.ts'
 import type { Address } from '../core/hex.ts'
 import { nearest } from '../core/nearest.ts'
-import { isObject } from '../core/objects.ts'
+import { isObject, jsonOf } from '../core/objects.ts'
 import { profileOf } from '../methods/compat/profiles.ts'
 import {
   type AllSettings,
@@ -106,21 +106,11 @@ const PREFIX = 'DEVCHAIN_'
  * @throws {DevchainError} `INVALID_PARAMS` if it is no JSON object or has an unknown key; suggests the nearest key
  */
 export function fileSource(path: string, content: string): OptionSource {
-  let json: unknown
-  try {
-    json = JSON.parse(content)
-  } catch (error) {
-    throw new DevchainError('INVALID_PARAMS', `${path} is not valid JSON: ${withoutQuote(error)}`)
-  }
+  const json = jsonOf(path, content)
   if (!isObject(json)) {
     throw new DevchainError('INVALID_PARAMS', `${path}: expected a JSON object with options`)
   }
   return checkedSource({ kind: 'file', path, values: json })
-}
-
-/** The JSON error without V8's quote of the text: a config file may hold a phrase and keys. */
-function withoutQuote(error: unknown): string {
-  return (error as Error).message.replace(/, [^,]*".*" ?(\.\.\.)? ?is not valid JSON$/s, '')
 }
 
 /** @throws {DevchainError} `INVALID_PARAMS` for an unknown option; suggests the nearest */

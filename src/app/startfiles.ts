@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { DevchainError, readFailure } from '../core/errors.ts'
 import type { Address } from '../core/hex.ts'
+import { jsonOf } from '../core/objects.ts'
 import type { ChainOptions } from '../node/chainoptions.ts'
 import { createNode, type Node } from '../node/node.ts'
 import type { DevchainSettings } from '../options/derived.ts'
@@ -146,13 +147,7 @@ export async function createNodeFrom(
 
 async function parseFile<T>(what: string, path: string, parse: (json: unknown) => T): Promise<T> {
   const content = new TextDecoder().decode(await readBytes(what, path))
-  let json: unknown
-  try {
-    json = JSON.parse(content)
-  } catch (error) {
-    const message = `${path} is not valid JSON: ${(error as Error).message}`
-    throw new DevchainError('INVALID_PARAMS', message)
-  }
+  const json = jsonOf(path, content)
   try {
     return parse(json)
   } catch (error) {

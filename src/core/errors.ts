@@ -79,7 +79,7 @@ export type ErrorWord = keyof typeof ERROR_CODES
 
 /** Why a file could not be read. */
 export function readFailure(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException
+  const { code, message } = error as Error & { readonly code?: string }
   return code === 'ENOENT' ? 'there is no such file' : message
 }
 

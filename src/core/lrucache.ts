@@ -54,6 +54,11 @@ export class LruCache<Key, Value> {
   }
 }
 
+/** For a map with more than `most` entries: removes the one that was set first. */
+export function dropOldest<Key>(map: Map<Key, unknown>, most: number): void {
+  if (map.size > most) map.delete(map.keys().next().value!)
+}
+
 /** Caches the results of a pure function for at least the last `size` inputs, at most twice as many. */
 export function memoize<Input, Output>(
   size: number,

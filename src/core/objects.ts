@@ -1,13 +1,22 @@
 // Objects from JSON or a program, whose members are unknown.
+import { attempt, DevchainError } from './errors.ts'
 
 export type UnknownMembers = Readonly<Record<string, unknown>>
 
 /** Undefined for text that is no JSON. */
 export function jsonIn(text: string): unknown {
+  return attempt((): unknown => JSON.parse(text))
+}
+
+/** @throws {DevchainError} `INVALID_PARAMS` that names the file */
+export function jsonOf(file: string, text: string): unknown {
   try {
     return JSON.parse(text)
-  } catch {
-    return undefined
+  } catch (error) {
+    // V8 quotes the text, which may have a phrase and keys
+    const quote = /, [^,]*".*" ?(\.\.\.)? ?is not valid JSON$/s
+    const problem = (error as Error).message.replace(quote, '')
+    throw new DevchainError('INVALID_PARAMS', `${file} is not valid JSON: ${problem}`)
   }
 }
 

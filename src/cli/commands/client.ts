@@ -1,5 +1,6 @@
 // The RPC client of commands that talk to a running chain.
-import { attempt, DevchainError, printValue } from '../../core/errors.ts'
+import { DevchainError, printValue } from '../../core/errors.ts'
+import { jsonIn } from '../../core/objects.ts'
 import { OPTIONS } from '../../options/table.ts'
 import { JSON_HEADERS, Poster } from '../../rpc/post.ts'
 import type { Json } from '../../rpc/schema.ts'
@@ -108,7 +109,7 @@ async function post(url: string, body: object, patienceMs: number): Promise<unkn
   } catch (error) {
     throw new NoChain(`cannot reach a chain at ${url}: ${reasonOf(error as Error)}`)
   }
-  return attempt((): unknown => JSON.parse(text))
+  return jsonIn(text)
 }
 
 function reasonOf(error: NodeJS.ErrnoException): string {

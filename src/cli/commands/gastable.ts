@@ -2,6 +2,7 @@
 // it.
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { number } from '../../core/format.ts'
+import { jsonOf } from '../../core/objects.ts'
 import type { GasRow } from '../../project/gas/report.ts'
 import { aligned } from './columns.ts'
 
@@ -77,13 +78,7 @@ function keyOf({ contract, function: name, kind = 'transaction' }: GasRow): stri
  * @throws {DevchainError} `INVALID_PARAMS`
  */
 export function parseGasReport(text: string, file: string): readonly GasRow[] {
-  let json: unknown
-  try {
-    json = JSON.parse(text)
-  } catch (error) {
-    const message = `${file} is not valid JSON: ${(error as Error).message}`
-    throw new DevchainError('INVALID_PARAMS', message)
-  }
+  const json = jsonOf(file, text)
   if (Array.isArray(json) && json.every(isRow)) return json
   const message = `${file}: expected the output of devchain gas-report --json, got ${printValue(json)}`
   throw new DevchainError('INVALID_PARAMS', message)

@@ -1,6 +1,6 @@
 // A compact run of empty blocks with real hashes; a block, and the world after it, is made when it is read.
 import { bytesFromHex, equalBytes, type Hash, hashFromBytes } from '../../core/hex.ts'
-import { memoize } from '../../core/lrucache.ts'
+import { dropOldest, memoize } from '../../core/lrucache.ts'
 import { addressKey } from '../../state/keys.ts'
 import { BEACON_ROOTS, HISTORY_STORAGE, type Predeploy } from '../../state/predeploys.ts'
 import { beaconSlot, historySlot, RING } from '../../state/systemslots.ts'
@@ -157,7 +157,7 @@ class RingStorage {
     }
     const storage = withSlots(this.#recent.get(before) ?? this.#account.storage, slots)
     this.#recent.set(index, storage)
-    if (this.#recent.size > RECENT) this.#recent.delete(this.#recent.keys().next().value!)
+    dropOldest(this.#recent, RECENT)
     return storage
   }
 }

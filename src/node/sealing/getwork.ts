@@ -2,6 +2,7 @@
 import { hashBytes } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { bigintFromBytes, equalBytes, type Hash } from '../../core/hex.ts'
+import { dropOldest } from '../../core/lrucache.ts'
 import type { Cancellation } from '../../evm/cancellation.ts'
 import { sealBlock } from '../../protocol/blocks/block.ts'
 import type { Header } from '../../protocol/blocks/header.ts'
@@ -145,7 +146,7 @@ export class GetWork {
     // moves the miner to the newest end
     this.#rates.delete(miner)
     this.#rates.set(miner, { rate, at: this.#chain.environment.now() })
-    if (this.#rates.size > MAX_MINERS) this.#rates.delete(this.#rates.keys().next().value!)
+    dropOldest(this.#rates, MAX_MINERS)
   }
 
   hashrate(): bigint {
@@ -162,7 +163,7 @@ export class GetWork {
     const work = this.#works.get(hash) ?? { sealHash: hash, record, parent }
     this.#works.delete(hash)
     this.#works.set(hash, work)
-    if (this.#works.size > MAX_WORKS) this.#works.delete(this.#works.keys().next().value!)
+    dropOldest(this.#works, MAX_WORKS)
     return work
   }
 

@@ -6,7 +6,9 @@ import {
   decodeFunctionResult,
   encodeFunctionData,
 } from 'viem/utils'
+import { attempt } from '../../core/errors.ts'
 import { amount, number as count } from '../../core/format.ts'
+import { jsonIn } from '../../core/objects.ts'
 import { parseAddress, parseBytes, parseCount, parseEther } from './parse.ts'
 import type { RpcLog } from './shapes.ts'
 
@@ -52,15 +54,16 @@ export function argumentOf(input: AbiParameter, given: unknown): unknown {
   const { type } = input
   const list = /^(.*)\[(\d*)\]$/.exec(type)
   if (list !== null) {
-    const items = typeof given === 'string' ? jsonIn(given, 'a list such as ["0x12", 5]') : given
-    if (!Array.isArray(items)) throw new Error('expected a list')
+    const items = typeof given === 'string' ? jsonIn(given) : given
+    if (!Array.isArray(items)) throw new Error('expected a list such as ["0x12", 5]')
     if (list[2] !== '' && items.length !== Number(list[2]))
       throw new Error(`expected ${list[2]} items, got ${items.length}`)
     return items.map((each) => argumentOf({ ...input, type: list[1]! }, each))
   }
   if (type === 'tuple' && 'components' in input) {
-    const members = typeof given === 'string' ? jsonIn(given, 'an object of members') : given
-    if (typeof members !== 'object' || members === null) throw new Error('expected an object')
+    const members = typeof given === 'string' ? jsonIn(given) : given
+    if (typeof members !== 'object' || members === null)
+      throw new Error('expected an object of members')
     const values = input.components.map((each, i) =>
       argumentOf(each, memberOf(members as Readonly<Record<string, unknown>>, each, i)),
     )
@@ -102,14 +105,6 @@ function bytesOf(type: string, text: string): string {
   const size = Number(type.slice(5))
   if (size > 0 && bytes.length !== 2 + 2 * size) throw new Error(`expected ${size} bytes`)
   return bytes
-}
-
-function jsonIn(text: string, what: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new Error(`expected ${what}`)
-  }
 }
 
 /** Names and texts. */
@@ -163,12 +158,4 @@ export function argumentsIn(abi: readonly unknown[], input: string): NamedValues
     )
     return args.map((each, i) => [labelOf(item?.inputs[i] ?? { type: '' }, i), valueText(each)])
   })
-}
-
-function attempt<T>(decode: () => T): T | undefined {
-  try {
-    return decode()
-  } catch {
-    return undefined
-  }
 }
