@@ -350,7 +350,11 @@ describe('the log', () => {
 
   /** A short session that shows every kind of line. */
   async function session(url: string): Promise<void> {
-    for (let i = 0; i < 5; i++) await request(url, 'eth_blockNumber')
+    // at once: beside other load, calls one after another take longer than equal lines are gathered
+    const call = { jsonrpc: '2.0', method: 'eth_blockNumber', params: [] }
+    const batch = [1, 2, 3, 4, 5].map((id) => ({ ...call, id }))
+    const replies = await fetch(url, { method: 'POST', body: JSON.stringify(batch) })
+    expect(await replies.json()).toHaveLength(5)
     await request(url, 'evm_snapshot')
     await request(url, 'eth_sendTransaction', transfer)
     await request(url, 'evm_increaseTime', 86_400)
