@@ -10,7 +10,7 @@ import {
   parseHardfork,
 } from '../../protocol/forks.ts'
 import { complain, print } from '../output.ts'
-import type { CommandLine, GivenOptions } from '../parse/commandline.ts'
+import { type CommandLine, type GivenOptions, wordsOf } from '../parse/commandline.ts'
 import { EXIT } from '../parse/subcommands.ts'
 import { bringUp, failedStart } from '../start.ts'
 import { type CommandEnd, environmentFor, run } from './exec.ts'
@@ -55,7 +55,8 @@ export async function gasDiffCommand(
       runs.push(await runUnder(hardfork, words, settings, flags.chains === true))
     }
     const diff = diffOf(words, runs[0]!, runs[1]!)
-    await print(isJson ? `${JSON.stringify(diff, null, 2)}\n` : `${diffText(diff)}\n`)
+    const own = [...(flags.chains === true ? ['--chains'] : []), ...wordsOf(options)]
+    await print(`${isJson ? JSON.stringify(diff, null, 2) : diffText(diff, own)}\n`)
     return threshold !== undefined && isWorse(diff, threshold) ? EXIT.refused : EXIT.ok
   } catch (error) {
     const isMistake = error instanceof DevchainError

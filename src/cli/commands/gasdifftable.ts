@@ -3,6 +3,7 @@ import { number, plural } from '../../core/format.ts'
 import type { GasRow } from '../../project/gas/report.ts'
 import type { RunTotals } from '../../project/gas/runtotals.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
+import { shellWord } from '../parse/commandline.ts'
 import { aligned } from './columns.ts'
 import { changeText, functionText } from './gastable.ts'
 
@@ -102,11 +103,12 @@ export function isWorse({ runs, functions }: GasDiff, threshold: number): boolea
   return isOver || runs[0].exitCode !== runs[1].exitCode || hasOnly(runs[1])
 }
 
-export function diffText(diff: GasDiff): string {
+/** @param options of the chain and of `exec`, as words that show its failures again */
+export function diffText(diff: GasDiff, options: readonly string[]): string {
   const { functions, warning } = diff
   const parts = functions.length === 0 ? [] : [TITLE, gasTable(diff)]
   if (warning !== null) parts.push(`warning: ${warning}`)
-  return [...parts, ...runTexts(diff)].join('\n\n')
+  return [...parts, ...runTexts(diff, options)].join('\n\n')
 }
 
 function hasOnly({ failedOnlyHere }: RunFacts): boolean {
@@ -151,7 +153,7 @@ const FACTS = [
   ['logs', 'logs'],
 ] as const
 
-function runTexts({ command, functions, runs }: GasDiff): string[] {
+function runTexts({ command, functions, runs }: GasDiff, options: readonly string[]): string[] {
   const [before, after] = runs
   const changed = functions.flatMap((each) => {
     const text = behaviourText(each)
@@ -173,9 +175,8 @@ function runTexts({ command, functions, runs }: GasDiff): string[] {
   }
   if (after.exitCode !== 0 && before.exitCode === 0) {
     if (after.failedTests === null) notes.push('The output of the command names no failed tests.')
-    notes.push(
-      `See the failures: devchain exec --hardfork ${after.hardfork} -- ${command.join(' ')}`,
-    )
+    const words = ['--hardfork', after.hardfork, ...options, '--', ...command.map(shellWord)]
+    notes.push(`See the failures: devchain exec ${words.join(' ')}`)
   }
   const list = changed.length === 0 ? [] : [aligned([['Changed', ''], ...changed], 2)]
   return [table, ...failures, ...list, ...(notes.length === 0 ? [] : [notes.join('\n')])]

@@ -265,6 +265,22 @@ function valueTerm({ placeholder, alone }: Type<unknown>): string {
   return alone === undefined ? ` <${placeholder}>` : ` [${placeholder}]`
 }
 
+/** The options as words of a shell that say the same again, but for a mnemonic, which is secret. */
+export function wordsOf(options: GivenOptions): string[] {
+  return OPTION_KEYS.flatMap((key) => {
+    const given = key === 'mnemonic' && options[key] !== undefined ? '…' : options[key]
+    return [given].flat().flatMap((value) => {
+      if (value === undefined) return []
+      return value === true ? [flagOf(key)] : [flagOf(key), shellWord(String(value))]
+    })
+  })
+}
+
+/** Quoted if a shell would change it. */
+export function shellWord(word: string): string {
+  return /^[\w@%+=:,./…-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+}
+
 function givenOptions(command: Command, keys: readonly OptionKey[]): GivenOptions {
   const values: Partial<Record<OptionKey, unknown>> = {}
   const byFlag = new Map(command.options.map((option) => [option.long, option]))

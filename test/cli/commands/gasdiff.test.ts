@@ -3,6 +3,7 @@ import { copyFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { diffOf, diffText, type ForkRun, isWorse } from '../../../src/cli/commands/gasdifftable.ts'
+import { type CommandLine, readCommandLine, wordsOf } from '../../../src/cli/parse/commandline.ts'
 import type { Hardfork } from '../../../src/protocol/forks.ts'
 import { marketProject, marketSteps } from '../../support/chain/market.ts'
 import { textOf } from '../../support/pages/readme.ts'
@@ -102,7 +103,7 @@ describe('the comparison', () => {
 
   test('says in one sentence that the tests ran alike', () => {
     const diff = diffOf(['npm', 'test'], runOf('osaka', []), runOf('bpo2', []))
-    expect(diffText(diff)).toBe(
+    expect(diffText(diff, [])).toBe(
       'The tests ran alike: exit code 0, 2 transactions (0 failed), 1 log.',
     )
     expect(isWorse(diff, 0)).toBe(false)
@@ -111,7 +112,7 @@ describe('the comparison', () => {
   test('has functions that changed, although the totals are the same', () => {
     const before = runOf('osaka', [row('a()', 100), row('b()', 100, { failed: 1 })])
     const after = runOf('bpo2', [row('a()', 100, { failed: 1 }), row('b()', 100)])
-    const text = diffText(diffOf([], before, after))
+    const text = diffText(diffOf([], before, after), [])
     expect(text).not.toContain('ran alike')
     expect(text).toMatch(/Vault\.a\(\) {2}failed 0 → 1\nVault\.b\(\) {2}failed 1 → 0$/)
   })
@@ -120,7 +121,7 @@ describe('the comparison', () => {
     const before = runOf('osaka', [row('a()', 100), row('b()', 100)])
     const failing = row('b()', 0, { calls: 0, failed: 2, logs: 0 })
     const after = runOf('bpo2', [failing, row('c()', 90)], { exitCode: 3, warning: 'it is cut' })
-    expect(diffText(diffOf(['npm', 'test'], before, after))).toMatchInlineSnapshot(`
+    expect(diffText(diffOf(['npm', 'test'], before, after), [])).toMatchInlineSnapshot(`
       "Average gas of each function, the largest increase first:
 
       Contract  Function           osaka    bpo2  Change
@@ -147,11 +148,24 @@ describe('the comparison', () => {
     `)
   })
 
+  test('says how to see the failures: with the options that were given, but for the mnemonic', () => {
+    const { options } = readCommandLine([
+      ...['gas-diff', '--chain-id', '5', '--auto-impersonate', '--mnemonic', 'test test junk'],
+      ...['--alias', 'a=b', '--alias', 'new_*=ext_*', '--', 'npm', 'test'],
+    ]) as CommandLine
+    const command = ['node', '-e', "process.exit('no')"]
+    const [before, after] = [runOf('osaka', []), runOf('bpo2', [], { exitCode: 1 })]
+    const text = diffText(diffOf(command, before, after), ['--chains', ...wordsOf(options)])
+    const given = `--chain-id 5 --mnemonic … --auto-impersonate --alias a=b --alias 'new_*=ext_*'`
+    const again = `--hardfork bpo2 --chains ${given} -- node -e 'process.exit('\\''no'\\'')'`
+    expect(text.split('\n').at(-1)).toBe(`See the failures: devchain exec ${again}`)
+  })
+
   test('names the tests that failed in one run only, also if both runs failed', () => {
     const before = runOf('osaka', [], { exitCode: 1, failedTests: ['opens', 'pays'] })
     const after = runOf('bpo2', [], { exitCode: 1, failedTests: ['pays', 'burns'] })
     const diff = diffOf(['npm', 'test'], before, after)
-    expect(diffText(diff)).toContain(
+    expect(diffText(diff, [])).toContain(
       '\n\nFailed only under osaka\nopens\n\nFailed only under bpo2\nburns',
     )
     expect(isWorse(diff, 0)).toBe(true)
