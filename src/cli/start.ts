@@ -233,7 +233,8 @@ function standardOutput(): Sink {
 export function logFile(path: string): Sink {
   makeFolderOf(path)
   const fd = openSync(path, 'a')
-  return { open: () => fileStream(fd), fd }
+  // a pipe may have a reader that does not read
+  return { open: () => fileStream(fd), fd: fstatSync(fd).isFile() ? fd : undefined }
 }
 
 function fileStream(fd: number): Writable {

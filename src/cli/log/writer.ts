@@ -9,6 +9,9 @@ const BACKLOG_LIMIT = 4_000_000
 /** Milliseconds of batching: each write takes processor time from the chain. */
 const GATHER_MS = 50
 
+/** Milliseconds that the end waits for a write to a file that is under way. */
+const FILE_MS = 10_000
+
 /** A log's destination. `fd` is set for files, where the rest can be written synchronously on a crash. */
 export interface Sink {
   /** Called once, on the first write: making a stream at the start would delay the first calls. */
@@ -46,12 +49,17 @@ export class LogWriter {
     this.#schedule()
   }
 
-  /** Resolves when everything is written, or after `deadlineMs` if the reader does not read. */
-  async finish(deadlineMs: number): Promise<void> {
+  /**
+   * Resolves when everything is written.
+   * @param patienceMs for a reader that does not read; a file gets all lines, however busy its disk is
+   */
+  async finish(patienceMs: number): Promise<void> {
+    const isFile = this.#sink.fd !== undefined
+    if (isFile && !this.#isWriting) this.flushNow()
     if (this.#isBroken) return
     if (this.#parts.length === 0 && this.#droppedLines === 0 && !this.#isWriting) return
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, deadlineMs)
+      const timer = setTimeout(resolve, isFile ? FILE_MS : patienceMs)
       this.#onIdle = () => {
         clearTimeout(timer)
         resolve()

@@ -79,6 +79,31 @@ describe('LogWriter', () => {
     await finished
   })
 
+  test('a file has all lines at the end, however long its disk takes', async () => {
+    const file = path.join(temporaryFolder(onTestFinished), 'chain.log')
+    const fd = openSync(file, 'a')
+    const { stream, taken, take } = slowReader()
+    const writer = new LogWriter({ open: () => stream, fd }, describeDropped)
+    writer.write('one\n')
+    await turn()
+    writer.write('two\n')
+    let isFinished = false
+    const finished = writer.finish(5).then(() => {
+      isFinished = true
+    })
+    await vi.advanceTimersByTimeAsync(2_000)
+    expect(isFinished).toBe(false)
+    take()
+    await turn()
+    take()
+    await finished
+    expect(taken).toEqual(['one\n', 'two\n'])
+    writer.write('three\n')
+    void writer.finish(5)
+    expect(readFileSync(file, 'utf8')).toBe('three\n')
+    closeSync(fd)
+  })
+
   test('stops writing when the reader is gone', async () => {
     const stream = new Writable({
       write: (_chunk, _encoding, callback) => callback(new Error('EPIPE')),
