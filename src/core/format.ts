@@ -1,4 +1,4 @@
-// Formats values for the terminal: amounts, durations, shortened hashes.
+// Amounts, durations and hashes as people read and write them.
 
 /** `30000000n` becomes `30,000,000`; negative numbers get a real minus sign. */
 export function number(value: bigint | number): string {
@@ -53,6 +53,11 @@ export function roughEther(wei: bigint): string {
 /** A price per gas, exact: `2 gwei`, `7 wei`, `0 wei`. */
 export function fee(wei: bigint): string {
   return wei >= 10n ** 6n ? `${amount(wei, 9)} gwei` : `${number(wei)} wei`
+}
+
+/** A word of a command line, quoted if a shell would change it. */
+export function shellWord(word: string): string {
+  return /^[\w@%+=:,./…-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }
 
 export function short(hex: string): string {
@@ -125,4 +130,32 @@ export function gas(amount: bigint): string {
   const tenths = (10n * amount) / scale.size
   const text = tenths < 100n ? `${tenths / 10n}.${tenths % 10n}` : number(tenths / 10n)
   return `${text} ${scale.unit} gas`
+}
+
+/** Digits behind the point that each unit of ether has, in wei. */
+export const WEI_UNITS: Readonly<Record<string, number>> = {
+  wei: 0,
+  kwei: 3,
+  mwei: 6,
+  gwei: 9,
+  ether: 18,
+  eth: 18,
+}
+
+/**
+ * Reads `<decimal> <unit>` or 0x hex, exactly: `1.5` of a unit with 18 digits is 15 × 10^17. Underscores may group digits.
+ * @param units the digits of each; `''` of a number alone
+ * @returns undefined for any other text, and where a fraction of the smallest unit would be lost
+ */
+export function parseAmount(
+  text: string,
+  units: Readonly<Record<string, number>>,
+): bigint | undefined {
+  if (/^0x[0-9a-fA-F]{1,64}$/.test(text)) return BigInt(text)
+  const [, digits = '', unit = ''] = /^(\d[\d_]*(?:\.\d[\d_]*)?) ?([a-zA-Z]*)$/.exec(text) ?? []
+  const power = units[unit.toLowerCase()]
+  if (digits === '' || power === undefined) return undefined
+  const [whole = '', fraction = ''] = digits.replaceAll('_', '').split('.')
+  const kept = fraction.replace(/0+$/, '')
+  return kept.length > power ? undefined : BigInt(whole + kept.padEnd(power, '0'))
 }

@@ -1,6 +1,6 @@
 // The value types of options: each reads user input, and prints a value in the same form.
 
-import { decimal, plural } from '../core/format.ts'
+import { decimal, parseAmount, plural, WEI_UNITS } from '../core/format.ts'
 import { type Address, parseAddress, ZERO_ADDRESS } from '../core/hex.ts'
 import { isObject } from '../core/objects.ts'
 import { type Hardfork, parseHardfork } from '../protocol/forks.ts'
@@ -58,28 +58,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value.trim() : ''
 }
 
-/**
- * A decimal amount times its unit, exactly: `1.5` and 18 digits give 15 × 10^17.
- * Underscores may group digits. Undefined if a fraction of the smallest unit would be lost.
- */
-function scaled(digits: string, power: number): bigint | undefined {
-  const [whole = '', fraction = ''] = digits.replaceAll('_', '').split('.')
-  const kept = fraction.replace(/0+$/, '')
-  return kept.length > power ? undefined : BigInt(whole + kept.padEnd(power, '0'))
-}
-
-/** Reads `<decimal> <unit>` or 0x hex; `units` maps each unit to its power of ten, `''` for none. */
-function amount(value: unknown, units: Readonly<Record<string, number>>): bigint | undefined {
-  const text = textOf(value)
-  if (/^0x[0-9a-fA-F]{1,64}$/.test(text)) return BigInt(text)
-  const match = /^(\d[\d_]*(?:\.\d[\d_]*)?) ?([a-zA-Z]*)$/.exec(text)
-  const power = units[match?.[2]?.toLowerCase() ?? ' ']
-  return match === null || power === undefined ? undefined : scaled(match[1] ?? '', power)
-}
-
 const MILLION = 1_000_000n
-
-const WEI_UNITS = { wei: 0, kwei: 3, mwei: 6, gwei: 9, ether: 18, eth: 18 }
 
 export function integer(
   placeholder: string,
@@ -91,7 +70,7 @@ export function integer(
     placeholder,
     expected,
     read: (value) => {
-      const number = amount(value, { '': 0, k: 3, m: 6, g: 9 })
+      const number = parseAmount(textOf(value), { '': 0, k: 3, m: 6, g: 9 })
       return number === undefined || number < min || number > max ? undefined : number
     },
     print: (value) =>
@@ -119,7 +98,7 @@ export const etherAmount: Type<bigint> = {
   placeholder: 'ETHER',
   expected: 'an amount of ether such as 10_000, 0.5 or "5 gwei"',
   read: (value) => {
-    const wei = amount(value, { ...WEI_UNITS, '': 18 })
+    const wei = parseAmount(textOf(value), { ...WEI_UNITS, '': 18 })
     return wei === undefined || wei >= 1n << 255n ? undefined : wei
   },
   print: (wei) => decimal(wei, 18),
@@ -129,7 +108,7 @@ export const gasFee: Type<bigint> = {
   placeholder: 'WEI',
   expected: 'a price per gas in wei such as 1_000_000_000 or "1 gwei"',
   read: (value) => {
-    const wei = amount(value, { ...WEI_UNITS, '': 0 })
+    const wei = parseAmount(textOf(value), { ...WEI_UNITS, '': 0 })
     return wei === undefined || wei >= 1n << 64n ? undefined : wei
   },
   print: (wei) => (wei >= MILLION ? `${decimal(wei, 9)}gwei` : wei.toString()),
@@ -190,7 +169,7 @@ export const byteSize: Type<number> = {
   placeholder: 'SIZE',
   expected: 'a size in bytes from 1 kB to 1 GB, such as 5_000_000 or 5MB',
   read: (value) => {
-    const bytes = amount(value, { '': 0, b: 0, k: 3, kb: 3, m: 6, mb: 6, g: 9, gb: 9 })
+    const bytes = parseAmount(textOf(value), { '': 0, b: 0, k: 3, kb: 3, m: 6, mb: 6, g: 9, gb: 9 })
     return bytes === undefined || bytes < 1000n || bytes > 10n ** 9n ? undefined : Number(bytes)
   },
   print: (bytes) => (bytes % 1_000_000 === 0 ? `${bytes / 1_000_000}MB` : `${bytes}`),
@@ -202,7 +181,7 @@ export const moment: Type<bigint> = {
   read: (value) => {
     const text = textOf(value)
     if (!/^\d{4}-\d\d-\d\d/.test(text)) {
-      const seconds = amount(text, { '': 0 })
+      const seconds = parseAmount(text, { '': 0 })
       return seconds !== undefined && seconds <= MAX_TIMESTAMP ? seconds : undefined
     }
     const time = Date.parse(text)

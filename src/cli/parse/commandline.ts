@@ -1,6 +1,7 @@
 // Declares the command line for commander: chain options, subcommands with theirs, help and version.
 import { Command, CommanderError, Option } from 'commander'
 import { DevchainError } from '../../core/errors.ts'
+import { shellWord } from '../../core/format.ts'
 import {
   defaultTextOf,
   environmentNameOf,
@@ -274,11 +275,6 @@ export function wordsOf(options: GivenOptions): string[] {
       return value === true ? [flagOf(key)] : [flagOf(key), shellWord(String(value))]
     })
   })
-}
-
-/** Quoted if a shell would change it. */
-export function shellWord(word: string): string {
-  return /^[\w@%+=:,./…-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }
 
 function givenOptions(command: Command, keys: readonly OptionKey[]): GivenOptions {

@@ -17,13 +17,8 @@ const TO: Field = { name: 'to', label: 'To', kind: 'account' }
 const DATA: Field = { name: 'data', label: 'Data', kind: 'bytes', hint: '0x', isOptional: true }
 const NAME: Field = { name: 'name', label: 'Name', kind: 'word' }
 
-const PEER: Field = {
-  name: 'peer',
-  label: 'Peer',
-  kind: 'word',
-  hint: 'name, URL or id',
-  isOptional: true,
-}
+const OF_PEER = { hint: 'name, URL or id', isOptional: true }
+const PEER: Field = { ...NAME, name: 'peer', label: 'Peer', ...OF_PEER }
 
 const MINE = call('hardhat_mine', '0x1')
 

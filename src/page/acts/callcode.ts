@@ -1,4 +1,5 @@
 // A JSON-RPC call as people put it into their own programs: JSON, curl, viem.
+import { shellWord } from '../../core/format.ts'
 
 export type RpcCall = Readonly<{ method: string; params: readonly unknown[] }>
 
@@ -10,12 +11,7 @@ export function jsonOf({ method, params }: RpcCall): string {
 
 export function curlOf(url: string, { method, params }: RpcCall): string {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-  return `curl ${quotedForShell(url)} -H 'content-type: application/json' -d ${quotedForShell(body)}`
-}
-
-/** A shell takes everything between single quotes as it is. */
-function quotedForShell(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`
+  return `curl ${shellWord(url)} -H 'content-type: application/json' -d ${shellWord(body)}`
 }
 
 /** The client on which the calls of `viemOf` run. */

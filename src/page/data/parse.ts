@@ -1,29 +1,21 @@
 // What people type into forms: amounts, counts, times and addresses.
+import { parseAmount, WEI_UNITS } from '../../core/format.ts'
 import { isAddress } from './format.ts'
-
-const UNITS: Readonly<Record<string, number>> = { wei: 0, gwei: 9, ether: 18, eth: 18 }
 
 /** Wei of `1.5`, `1.5 ether`, `20 gwei` or `7 wei`; a number alone is ether. */
 export function parseEther(text: string): bigint {
-  const [, number = '', unit = 'ether'] = /^([\d.,_]+)\s*([a-z]*)$/i.exec(text.trim()) ?? []
-  const decimals = UNITS[unit.toLowerCase() || 'ether']
-  if (decimals === undefined) throw new Error(`expected an amount such as 1.5 ether, got ${text}`)
-  return parseDecimal(number, decimals)
-}
-
-/** The whole number that a decimal one is with so many digits behind the point. */
-export function parseDecimal(text: string, decimals: number): bigint {
-  const [whole = '', rest = '', ...more] = text.replace(/[,_]/g, '').split('.')
-  if (!/^\d+$/.test(`${whole}${rest}`) || more.length > 0)
-    throw new Error(`expected a number, got ${text || 'nothing'}`)
-  if (rest.length > decimals)
-    throw new Error(`expected at most ${decimals} digits behind the point, got ${text}`)
-  return BigInt(whole + rest.padEnd(decimals, '0'))
+  return amountOf(text, { ...WEI_UNITS, '': 18 }, 'an amount such as 1.5 ether')
 }
 
 export function parseCount(text: string): bigint {
-  if (/^0x[0-9a-f]+$/i.test(text.trim())) return BigInt(text.trim())
-  return parseDecimal(text.trim(), 0)
+  return amountOf(text, { '': 0 }, 'a number')
+}
+
+/** Commas may group digits, as the page shows them. */
+function amountOf(text: string, units: Readonly<Record<string, number>>, expected: string): bigint {
+  const amount = parseAmount(text.trim().replaceAll(',', '_'), units)
+  if (amount === undefined) throw new Error(`expected ${expected}, got ${text || 'nothing'}`)
+  return amount
 }
 
 const SECONDS: Readonly<Record<string, bigint>> = {

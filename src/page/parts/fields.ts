@@ -67,8 +67,8 @@ function SnapshotSelect({ id, value, onValue }: SelectProps): VNode {
   }, [isGone])
   return html`<select id=${id} value=${value} onChange=${(event: Event) => onValue(typedIn(event))}>
     <option value="">${all?.length === 0 ? 'none taken yet' : 'choose one'}</option>
-    ${[...(all ?? [])]
-      .reverse()
+    ${all
+      ?.toReversed()
       .map(
         (each) =>
           html`<option value=${each.name ?? each.id}>${titleOf(each)} at block ${count(Number(each.blockNumber))}</option>`,
