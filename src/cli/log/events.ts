@@ -16,7 +16,7 @@ import type { PeerEvent } from '../../node/peers.ts'
 import { arrivedAfter, nextNonce, pooledByHash } from '../../node/pool/pool.ts'
 import type { ArtifactsEvent, ProjectHint } from '../../project/events.ts'
 import { sumOfBlockGas } from '../../protocol/blocks/receipt.ts'
-import { NEW_ACCOUNT_STATE_GAS } from '../../protocol/stategas.ts'
+import { describeCap, NEW_ACCOUNT_STATE_GAS } from '../../protocol/stategas.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { accountAt } from '../../state/world.ts'
@@ -234,6 +234,8 @@ function remarksOn(
     const gas = number(NEW_ACCOUNT_STATE_GAS)
     return [`${transaction.to} would be a new account, which costs ${gas} gas of state`]
   }
+  const cap = failure && describeCap(failure.reason, executed.receipt.blockGas)
+  if (cap !== undefined) return [cap]
   if (!isAlone || failure !== undefined || record.isStateless) return undefined
   const remark = describeIdle(transaction, { isAlone, output, world: record.world })
   return remark === undefined ? undefined : [remark]

@@ -4,7 +4,7 @@ import { EMPTY_BYTES } from '../../core/hex.ts'
 import { whenThere } from '../../core/promises.ts'
 import { describeIdle } from '../../evm/reasons.ts'
 import { type AccessListAnswer, createAccessList } from '../../node/calls/accesslists.ts'
-import { call, executionError } from '../../node/calls/call.ts'
+import { call, failureOfCall } from '../../node/calls/call.ts'
 import { estimateGas } from '../../node/calls/estimate.ts'
 import { rerunOf, withRerun } from '../../node/chain/failedrun.ts'
 import { pendingReference } from '../../node/ledger/references.ts'
@@ -42,10 +42,8 @@ export const callMethods: Methods = [
         onRun: onRunOf(context),
       })
       return whenThere(outcome, (made) => {
-        const { consoleLines, failure, output } = made
-        if (failure !== undefined) {
-          throw withRerun(executionError(failure, output, consoleLines), rerunOf(made))
-        }
+        const { failure, output } = made
+        if (failure !== undefined) throw withRerun(failureOfCall(failure, made), rerunOf(made))
         printLines(context, made)
         const { to = null, data = EMPTY_BYTES } = request
         const remark = describeIdle({ to, data }, made)
@@ -88,11 +86,11 @@ export const callMethods: Methods = [
       const scene = { stateOverrides, cancellation: caller }
       const answer = await createAccessList(chain, request, block, scene)
       const { outcome } = answer
-      const { failure, output, consoleLines } = outcome
+      const { failure } = outcome
       // a message that succeeds is sent next, and prints its lines then
       if (failure === undefined) return answer
       if (!profile.returnsFailedAccessLists) {
-        throw withRerun(executionError(failure, output, consoleLines), rerunOf(outcome))
+        throw withRerun(failureOfCall(failure, outcome), rerunOf(outcome))
       }
       printLines(context, outcome)
       const [explained = answer] = await withStacks(context, [answer])

@@ -6,6 +6,7 @@ import { yielder } from '../../core/yield.ts'
 import { throwIfCancelled } from '../../evm/cancellation.ts'
 import type { ConsoleLine, Failure, Outcome } from '../../evm/executor.ts'
 import { EXECUTION_ERROR } from '../../evm/reasons.ts'
+import { describeCap } from '../../protocol/stategas.ts'
 import type { World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
 import type { BlockReference } from '../ledger/references.ts'
@@ -78,6 +79,16 @@ export async function callMany(
  * @param lines console output; none where the transaction's log entry shows it
  * @returns `EXECUTION_REVERTED` or `EXECUTION_HALTED`, `data` the raw output as hex
  */
+/** With what the run says of its cause. */
+export function failureOfCall(
+  failure: Failure,
+  { blockGas, output, consoleLines }: Outcome,
+): DevchainError {
+  const cap = describeCap(failure.reason, blockGas)
+  const reason = cap === undefined ? failure.reason : `${failure.reason}: ${cap}`
+  return executionError({ ...failure, reason }, output, consoleLines)
+}
+
 export function executionError(
   { kind, reason }: Failure,
   output: Uint8Array,

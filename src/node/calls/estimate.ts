@@ -12,13 +12,13 @@ import {
   TRANSACTION_GAS,
 } from '../../protocol/fees.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
-import { EXECUTION_GAS_CAP } from '../../protocol/stategas.ts'
+import { describeCap, EXECUTION_GAS_CAP } from '../../protocol/stategas.ts'
 import { balanceAt, codeAt, type World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
 import { rerunOf, withRerun } from '../chain/failedrun.ts'
 import type { BlockReference } from '../ledger/references.ts'
 import { transactionGasCap } from '../mining/limits.ts'
-import { executionError } from './call.ts'
+import { executionError, failureOfCall } from './call.ts'
 import {
   affordableGas,
   type CallContext,
@@ -138,11 +138,9 @@ function highestGas(
   return bounds.reduce((lowest, bound) => (bound.gas < lowest.gas ? bound : lowest))
 }
 
-function estimateError(
-  failure: Failure,
-  { output, consoleLines }: Outcome,
-  { gas, reason }: GasCap,
-): DevchainError {
+function estimateError(failure: Failure, outcome: Outcome, { gas, reason }: GasCap): DevchainError {
+  const { output, consoleLines, blockGas } = outcome
+  if (describeCap(failure.reason, blockGas) !== undefined) return failureOfCall(failure, outcome)
   const isStarved = failure.kind === 'halt' && failure.reason === 'out of gas'
   const why = isStarved ? `out of gas: it needs more than ${gas}, ${reason}` : failure.reason
   const facts = isStarved ? { allowance: gas } : undefined

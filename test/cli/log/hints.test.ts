@@ -84,6 +84,20 @@ test('a note explains why 21,000 gas do not suffice for a new account under amst
   expect(notes()).toEqual([])
 })
 
+test('a run that needs more execution gas than a transaction may have is explained under amsterdam', async () => {
+  await using chain = await startLogged({ hardfork: 'amsterdam' })
+  const cap =
+    'it used all 16777216 execution gas that a transaction may have; more gas would pay for state only'
+  const endless = { from: A, data: LOOP, gas: '0x1c00000' }
+  await chain.ask('eth_sendTransaction', endless)
+  expect(chain.lines().filter((line) => line.includes('note'))).toEqual([`    note ${cap}`])
+  const message = `VM Exception while processing transaction: out of gas: ${cap}`
+  for (const method of ['eth_call', 'eth_estimateGas'])
+    await expect(chain.ask(method, endless), method).rejects.toMatchObject({ message })
+  const less = { ...endless, gas: '0xfffff' }
+  await expect(chain.ask('eth_call', less)).rejects.toThrow(/out of gas$/)
+})
+
 test('a hint after a request for a refused host names --allow-host', async () => {
   let status: number | undefined
   const hints = await hintsOf({ port: 0 }, async (chain) => {
