@@ -10,7 +10,7 @@ import { type Reading, useRead, useReads, useSteady } from '../data/use.ts'
 import { html } from '../html.ts'
 import { Empty, HexLink, Waiting } from '../parts/basics.ts'
 import { Group } from '../parts/changes.ts'
-import { callText, type RpcDescription } from '../parts/transactions.ts'
+import { callText, useDescription } from '../parts/transactions.ts'
 
 /** Transactions of one look, beside the rest of the last block. */
 const PAGE = 10
@@ -102,7 +102,7 @@ function Entry({ transaction, address }: { transaction: RpcTransaction; address:
   const { hash, blockNumber } = transaction
   const trace = useRead<RpcTrace>('devchain_traceTransaction', [hash], 'era')
   const diff = useRead<RpcDiff>('debug_traceTransaction', [hash, DIFF], 'era')
-  const names = useRead<RpcDescription | null>('devchain_describeTransaction', [hash], 'era').value
+  const names = useDescription(hash)
   if (trace.value === undefined) return html`<${Waiting} read=${trace} />`
   if (diff.value === undefined) return html`<${Waiting} read=${diff} />`
   const { pre, post } = diff.value

@@ -1,9 +1,10 @@
 // Points in time: blocks of the chain, and of branches that reverts and reorgs left.
 import { memoizeByIdentity } from '../../core/lrucache.ts'
+import type { Lifetime } from './chain.ts'
 import { hex } from './format.ts'
 import type { Route } from './route.ts'
 import type { RpcBlock, RpcLeftBlock } from './shapes.ts'
-import { useRead, useView } from './use.ts'
+import { useRead, useReads, useView } from './use.ts'
 
 /** A way from the genesis to a last block: the chain itself, or a branch that leaves it. */
 export interface TimeBranch {
@@ -30,12 +31,19 @@ export function placeOn({ first, left }: TimeBranch, number: number): number | s
   return left[number - first]?.hash ?? number
 }
 
-/** How such a block is read. */
-export function readOn(branch: TimeBranch, number: number): readonly [string, readonly unknown[]] {
-  const place = placeOn(branch, number)
+/** How a block with this number or hash is read. */
+export function blockCall(place: number | string): readonly [string, readonly unknown[]] {
   return typeof place === 'string'
     ? ['eth_getBlockByHash', [place, false]]
     : ['eth_getBlockByNumber', [hex(place), false]]
+}
+
+/** Null if there is none; undefined also for no place. */
+export function useBlock(
+  place: number | string | undefined,
+  span: Lifetime,
+): RpcBlock | null | undefined {
+  return useReads<RpcBlock | null>(place === undefined ? [] : [blockCall(place)], span)[0]?.value
 }
 
 /** Newest blocks of a branch off the chain whose transactions and events are searched. */
@@ -83,13 +91,8 @@ export function usePoint({ at }: Route): Point | null | undefined {
   const isHere = (each: RpcLeftBlock | RpcBlock): boolean => each.hash === at
   const branch = branches?.find(({ left }) => left.some(isHere))
   // it may be on the chain again, or the list has room for newer blocks only
-  const method = isHash && branches && !branch ? 'eth_getBlockByHash' : ''
-  const { value: block } = useRead<RpcBlock | null>(method, [at, false], 'now')
-  const sibling = useRead<RpcBlock | null>(
-    block ? 'eth_getBlockByNumber' : '',
-    [block?.number, false],
-    'now',
-  ).value
+  const block = useBlock(isHash && branches && !branch ? at : undefined, 'now')
+  const sibling = useBlock(block ? Number(block.number) : undefined, 'now')
   if (head === undefined) return undefined
   const chain = { first: head.number + 1, last: head.number, left: [] }
   if (!isHash) return { number: Math.min(at ?? head.number, head.number), branch: chain }

@@ -30,6 +30,11 @@ export interface RpcDescription {
   readonly events: readonly { readonly address: string; readonly text: string | null }[]
 }
 
+/** What is known of a transaction by name; null of one that is not known. */
+export function useDescription(hash: string): RpcDescription | null | undefined {
+  return useRead<RpcDescription | null>('devchain_describeTransaction', [hash], 'era').value
+}
+
 export function TransactionList({ hashes }: { hashes: readonly string[] }): VNode {
   return html`<${List} label="Transactions" kind="transactions" columns=${TRANSACTION_COLUMNS} items=${hashes} most=${15}
     empty="No transactions." keyOf=${String} row=${(hash: string) => html`<${TransactionCells} hash=${hash} />`} />`
@@ -69,11 +74,7 @@ export function useTransaction(hash: string, span: Lifetime): FoundTransaction {
 export function TransactionCells({ hash }: { hash: string }): VNode {
   const { read, receipt } = useTransaction(hash, 'era')
   const { value: transaction } = read
-  const { value: names } = useRead<RpcDescription | null>(
-    'devchain_describeTransaction',
-    [hash],
-    'era',
-  )
+  const names = useDescription(hash)
   const target = transaction?.to ?? receipt?.contractAddress
   const call = callText(transaction, names)
   const text = names?.error ? `${call}: ${names.error}` : call

@@ -1,10 +1,9 @@
 // A block: its header and its transactions.
 import type { VNode } from 'preact'
 import { number as count, duration, fee, plural, time } from '../../core/format.ts'
-import { hex } from '../data/format.ts'
 import { linkTo, type ViewProps } from '../data/route.ts'
 import type { RpcBlock } from '../data/shapes.ts'
-import { placeOn, useBranches } from '../data/time.ts'
+import { blockCall, placeOn, useBlock, useBranches } from '../data/time.ts'
 import { useRead, useView } from '../data/use.ts'
 import { html } from '../html.ts'
 import { Badge, Empty, Fact, Facts, Hex, HexLink, Panel, Waiting } from '../parts/basics.ts'
@@ -13,12 +12,8 @@ import { TransactionList } from '../parts/transactions.ts'
 
 export function BlockView({ route: { parts } }: ViewProps): VNode {
   const id = parts[1] ?? ''
-  const isNumber = /^\d+$/.test(id)
-  const read = useRead<RpcBlock | null>(
-    isNumber ? 'eth_getBlockByNumber' : 'eth_getBlockByHash',
-    [isNumber ? hex(Number(id)) : id, false],
-    'now',
-  )
+  const place = /^\d+$/.test(id) ? Number(id) : id
+  const read = useRead<RpcBlock | null>(...blockCall(place), 'now')
   if (read.value === undefined) return html`<h1>Block ${id}</h1><${Waiting} read=${read} />`
   if (read.value === null)
     return html`<h1>Block ${id}</h1><${Empty}>The chain has no such block. It may come, or a revert dropped it.<//>`
@@ -29,16 +24,8 @@ function Block({ block }: { block: RpcBlock }): VNode {
   const number = Number(block.number)
   const { head } = useView()
   const branch = useBranches()?.find(({ left }) => left.some(({ hash }) => hash === block.hash))
-  const { value: here } = useRead<RpcBlock | null>(
-    'eth_getBlockByNumber',
-    [block.number, false],
-    'era',
-  )
-  const { value: parent } = useRead<RpcBlock | null>(
-    'eth_getBlockByHash',
-    [block.parentHash, false],
-    'era',
-  )
+  const here = useBlock(number, 'era')
+  const parent = useBlock(block.parentHash, 'era')
   const isLeft = here !== undefined && here?.hash !== block.hash
   const spent = parent && Number(block.timestamp) - Number(parent.timestamp)
   const { transactions } = block

@@ -2,11 +2,10 @@
 import type { VNode } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { number as count, fee, plural, time } from '../../core/format.ts'
-import { hex } from '../data/format.ts'
 import { linkTo, type ViewProps } from '../data/route.ts'
 import type { RpcBlock } from '../data/shapes.ts'
-import { placeOn, readOn, type TimeBranch, usePoint } from '../data/time.ts'
-import { useRead, useReads, useView } from '../data/use.ts'
+import { blockCall, placeOn, type TimeBranch, useBlock, usePoint } from '../data/time.ts'
+import { useReads, useView } from '../data/use.ts'
 import { classes, html } from '../html.ts'
 import { HexLink, Panel } from '../parts/basics.ts'
 import { Cell, List } from '../parts/list.ts'
@@ -21,11 +20,7 @@ const NEWEST = 40
 export function LiveView({ route }: ViewProps): VNode {
   const point = usePoint(route)
   const { branch, number = -1 } = point ?? {}
-  const below = useRead<RpcBlock | null>(
-    branch?.left.length ? 'eth_getBlockByNumber' : '',
-    [hex((branch?.first ?? 1) - 1), false],
-    'era',
-  ).value
+  const below = useBlock(branch?.left.length ? branch.first - 1 : undefined, 'era')
   // the older blocks of a long branch are not known any more
   const lowest = below && below.hash !== branch?.left[0]?.parentHash ? branch!.first : 0
   const props = { branch, number, total: number + 1 - lowest }
@@ -49,7 +44,7 @@ function Blocks({ branch, number, total }: BlocksProps): VNode {
 }
 
 function BlockCells({ branch, number }: { branch: TimeBranch; number: number }): VNode {
-  const { value } = useRead<RpcBlock | null>(...readOn(branch, number), 'era')
+  const value = useBlock(placeOn(branch, number), 'era')
   const gas = value ? Number(value.gasUsed) : 0
   const share = value ? gas / Math.max(1, Number(value.gasLimit)) : 0
   return html`
@@ -64,7 +59,7 @@ function BlockCells({ branch, number }: { branch: TimeBranch; number: number }):
 function Newest({ branch, number, total }: BlocksProps): VNode {
   const { era } = useView()
   const length = Math.min(NEWEST, total)
-  const calls = Array.from({ length }, (_, i) => readOn(branch, number - i))
+  const calls = Array.from({ length }, (_, i) => blockCall(placeOn(branch, number - i)))
   const blocks = useReads<RpcBlock | null>(calls, 'era')
   const hashes = blocks.flatMap(({ value }) => [...(value?.transactions ?? [])].reverse())
   return html`<${Panel} title="Transactions" note=${`in the newest ${plural(length, 'block')}`}>

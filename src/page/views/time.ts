@@ -4,14 +4,13 @@ import { useEffect, useState } from 'preact/hooks'
 import { number as count, ether, plural, time } from '../../core/format.ts'
 import { useNames } from '../data/accounts.ts'
 import { linkTo, replaceWith, type ViewProps } from '../data/route.ts'
-import type { RpcBlock } from '../data/shapes.ts'
 import {
   type BlockParam,
   blockOn,
   type Point,
   placeOn,
-  readOn,
   type TimeBranch,
+  useBlock,
   useBranches,
   usePoint,
 } from '../data/time.ts'
@@ -71,7 +70,7 @@ function Slider({ point, branches, snapshots, from }: SliderProps): VNode {
   const { number, branch } = point
   const isLeft = number >= branch.first
   const place = placeOn(branch, number)
-  const block = useSteady(useRead<RpcBlock | null>(...readOn(branch, number), 'era').value)
+  const block = useSteady(useBlock(place, 'era'))
   const linkOf = (to: Point): string => {
     const tip = to.branch.left.at(-1)?.hash
     const isNow = tip === undefined && to.number === head

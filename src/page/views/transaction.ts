@@ -32,7 +32,12 @@ import {
 import { CallTree } from '../parts/calltree.ts'
 import { ChangeGroup } from '../parts/changes.ts'
 import { Excerpt } from '../parts/source.ts'
-import { callText, type RpcDescription, useTransaction } from '../parts/transactions.ts'
+import {
+  callText,
+  type RpcDescription,
+  useDescription,
+  useTransaction,
+} from '../parts/transactions.ts'
 import type { RpcContract } from './account.ts'
 
 const MOST_EVENTS = 500
@@ -40,11 +45,7 @@ const MOST_EVENTS = 500
 export function TransactionView({ route: { parts } }: ViewProps): VNode {
   const hash = parts[1] ?? ''
   const { read, receipt, left } = useTransaction(hash, 'now')
-  const { value: names } = useRead<RpcDescription | null>(
-    'devchain_describeTransaction',
-    [hash],
-    'era',
-  )
+  const names = useDescription(hash)
   if (read.value === undefined) return html`<h1>Transaction</h1><${Waiting} read=${read} />`
   if (read.value === null)
     return html`<h1>Transaction</h1><${Empty}>The chain has no such transaction. A reset may have dropped it.<//>`
