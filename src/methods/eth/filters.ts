@@ -47,11 +47,16 @@ const LIST_BEGIN = 0x5b
 /** From so many logs on, the reply is written in turns. */
 const MANY_LOGS = 64
 
+/** With more in a reply, a cache would lose the bytes of each before they are asked for again. */
+const MOST_CACHED = 8_192
+
 export function answerLogs(
   { bytesOfLog }: Pick<MethodContext, 'bytesOfLog'>,
   entries: readonly LogEntry[],
 ): MaybePromise<readonly LogEntry[] | JsonText> {
-  return entries.length < MANY_LOGS ? entries : writeMany(entries, bytesOfLog ?? plainBytes)
+  if (entries.length < MANY_LOGS) return entries
+  const isCached = bytesOfLog !== undefined && entries.length <= MOST_CACHED
+  return writeMany(entries, isCached ? bytesOfLog : plainBytes)
 }
 
 function plainBytes(entry: LogEntry): Buffer {

@@ -16,7 +16,7 @@ import { blockNotFound, headOf } from '../ledger/blocktree.ts'
 import type { CanonicalChain } from '../ledger/canonicalchain.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { knownBlock } from '../ledger/leftblocks.ts'
-import { logsBloomOf } from '../ledger/packing/keptrecord.ts'
+import { DECODED_BLOCKS, KeptRecord, logsBloomOf } from '../ledger/packing/keptrecord.ts'
 import { type BlockReference, numberOfTag } from '../ledger/references.ts'
 
 /** Default limit of logs in one result. */
@@ -58,7 +58,7 @@ export function logBlockOf({ hash, header: { number, timestamp } }: Block): LogB
   return { hash, number, timestamp }
 }
 
-export function logsOf(record: BlockRecord): LogEntry[] {
+export function logsOf(record: Pick<BlockRecord, 'block' | 'executed'>): LogEntry[] {
   const entries: LogEntry[] = []
   const block = logBlockOf(record.block)
   record.executed.forEach(({ transaction, receipt }, transactionIndex) => {
@@ -150,10 +150,12 @@ function* matchingLogs(
   pending: BlockRecord | undefined,
 ): Generator<readonly LogEntry[]> {
   const mayMatch = bloomTest(query)
+  let read = 0
   for (const record of recordsOf(state, query, mayMatch, pending)) {
     if (record === undefined || !mayMatch(logsBloomOf(record))) yield []
     else {
-      const found = logsOf(record).filter(({ log }) => matches(query, log))
+      const parts = read++ < DECODED_BLOCKS ? record : KeptRecord.passing(record)
+      const found = logsOf(parts).filter(({ log }) => matches(query, log))
       yield record === pending ? found.map((entry) => ({ ...entry, pending: true })) : found
     }
   }

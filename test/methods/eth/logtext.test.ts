@@ -1,6 +1,6 @@
 // How many logs are written for clients at once, against the encoder of one.
 import { once } from 'node:events'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { hexFromBytes } from '../../../src/core/hex.ts'
 import { createDevchain } from '../../../src/devchain.ts'
@@ -161,4 +161,13 @@ test('the log gets the number of very many logs, so that no value is made of the
   const logs = await devchain.request({ method: 'eth_getLogs', params: [{ fromBlock: '0x0' }] })
   expect(logs).toHaveLength(1_001)
   expect(results.at(-1)).toBe('1,001 logs')
+})
+
+test('a reply with more logs than are cached leaves the cache as it is', async () => {
+  const cached = vi.fn(bytesOfLog)
+  const [entry] = logsOf(record)
+  await written(Array<LogEntry>(8_192).fill(entry!), { bytesOfLog: cached })
+  expect(cached).toHaveBeenCalledTimes(8_192)
+  await written(Array<LogEntry>(8_193).fill(entry!), { bytesOfLog: cached })
+  expect(cached).toHaveBeenCalledTimes(8_192)
 })

@@ -46,8 +46,11 @@ interface Restored {
   readonly blocks: number
 }
 
+/** Packed blocks that stay decoded. */
+export const DECODED_BLOCKS = 512
+
 /** Blocks and transactions. */
-const decoded = new LruCache<KeptRecord, BlockParts>(512, {
+const decoded = new LruCache<KeptRecord, BlockParts>(DECODED_BLOCKS, {
   most: 4096,
   of: ({ executed }) => executed.length,
 })
@@ -169,6 +172,12 @@ export class KeptRecord implements BlockRecord {
   }
 
   // private methods of objects would take 56 bytes of each
+
+  /** Does not stay decoded: a pass over more than `DECODED_BLOCKS` would push out each before it is read again. */
+  static passing(record: BlockRecord): BlockParts {
+    if (!(record instanceof KeptRecord)) return record
+    return record.#parts ?? decoded.get(record) ?? unpackBlock(record.#packed!)
+  }
 
   static #isStateless(record: KeptRecord): boolean {
     return record.#world === undefined && record.#changes === undefined

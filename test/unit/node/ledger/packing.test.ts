@@ -6,6 +6,7 @@ import type { Chain } from '../../../../src/node/chain/chain.ts'
 import { editWorld } from '../../../../src/node/cheats/edit.ts'
 import { mine } from '../../../../src/node/commands/mine.ts'
 import { revertTo, takeSnapshot } from '../../../../src/node/commands/snapshots.ts'
+import { queryLogs } from '../../../../src/node/events/logs.ts'
 import type { BlockRecord } from '../../../../src/node/ledger/blockrecord.ts'
 import {
   blockByHash,
@@ -17,6 +18,7 @@ import {
 import { packBlock, unpackBlock } from '../../../../src/node/ledger/packing/blockbytes.ts'
 import { HashIndex } from '../../../../src/node/ledger/packing/hashindex.ts'
 import {
+  DECODED_BLOCKS,
   FRESH_BLOCKS,
   KeptRecord,
   WORLD_STEP,
@@ -226,6 +228,22 @@ describe('a long chain', () => {
     }
     await KeptRecord.hold(records[1500]!)
     expect(KeptRecord.hold(records[1500]!)).toBeUndefined()
+    chain.close()
+  })
+
+  test('has its first blocks decoded after a search through more than stay so', async () => {
+    const chain = await testChain({ baseFee: 0n })
+    await fill(chain, 0, FRESH_BLOCKS + 3 * DECODED_BLOCKS)
+    const search = () =>
+      queryLogs(chain.state, {
+        from: { kind: 'tag', tag: 'earliest' },
+        addresses: [],
+        topics: [],
+      })
+    await search()
+    const { block } = blockByNumber(chain.state.tree, 1n)!
+    await search()
+    expect(blockByNumber(chain.state.tree, 1n)!.block).toBe(block)
     chain.close()
   })
 
