@@ -9,17 +9,24 @@ import { LruCache } from '../core/lrucache.ts'
 import { Catalogue, MOST_CONTRACTS } from './code/catalogue.ts'
 import type { ProjectEvent } from './events.ts'
 import { type ArtifactFiles, artifactFolders, artifactsBelow } from './reading/find.ts'
-import { contractsIn } from './reading/formats.ts'
+import { contractsIn, isObject } from './reading/formats.ts'
 import { Summarizer } from './reading/read.ts'
 import { readBeside } from './reading/readers.ts'
 import type { AbiItem, SkippedFile } from './reading/summary.ts'
 import { isFolder } from './reading/tools.ts'
 import { FolderWatch, MOST_WATCHED } from './reading/watch.ts'
-import { DetailReader, withoutBulk } from './solidity/details.ts'
+import { DetailReader } from './solidity/details.ts'
 
 /** Compilations kept from RPC methods, the newest; and compressed bytes of those whose sources are kept. */
 const MOST_COMPILATIONS = 100
 const KEPT_COMPRESSED = 16_000_000
+
+/** Of a compiler's output: syntax trees and code, which are most of it, and what else nothing here needs. */
+const BULK: ReadonlySet<string> = new Set([
+  ...['abi', 'assembly', 'ast', 'devdoc', 'evmAssembly', 'functionDebugData', 'gasEstimates'],
+  ...['generatedSources', 'ir', 'irAst', 'irOptimized', 'irOptimizedAst', 'legacyAST'],
+  ...['legacyAssembly', 'methodIdentifiers', 'object', 'opcodes', 'userdoc'],
+])
 
 /** Listings per reading while new folders keep appearing. */
 const MOST_LOOKS = 5
@@ -63,15 +70,6 @@ export class Artifacts {
     this.#options = options
   }
 
-  /**
-   * Reads and watches an artifact folder, or a project's artifact folders.
-   * @returns the count of contracts
-   */
-  async #addFolder(folder: string): Promise<number> {
-    const inside = await artifactFolders(folder)
-    return await this.#addAll(inside.length > 0 ? inside : [folder])
-  }
-
   /** Reads a project's artifact folders that are not watched yet. */
   async addProject(folder: string): Promise<void> {
     const found = await artifactFolders(folder)
@@ -82,10 +80,7 @@ export class Artifacts {
     if (!existsSync(folder)) await this.#addAll([folder])
   }
 
-  /**
-   * Reads and watches one file: an ABI, an artifact or compiler output.
-   * @returns the count of contracts
-   */
+  /** An ABI, an artifact or compiler output. */
   async #addFile(file: string): Promise<number> {
     const whole = path.resolve(file)
     const skipped = await this.#inTurn(() => this.#readFiles([whole], {}))
@@ -108,7 +103,9 @@ export class Artifacts {
   #watch(place: string, isFile: boolean): Watched {
     const known = this.#watched.get(place)
     if (known !== undefined) return known
-    const watch = new FolderWatch(() => this.#background(() => this.#read(watched)))
+    const watch = new FolderWatch(() => {
+      this.#inTurn(() => this.#read(watched)).catch(this.#options.onBug)
+    })
     const watched = { place, isFile, watch, reported: new Set<string>() }
     this.#watched.set(place, watched)
     return watched
@@ -127,9 +124,15 @@ export class Artifacts {
     return Promise.race([this.#turn, delay(CATCH_UP_MS, undefined, { ref: false })])
   }
 
-  /** @throws {DevchainError} `INVALID_PARAMS` if neither a folder nor a file exists */
+  /**
+   * Reads and watches a file, an artifact folder, or a project's artifact folders.
+   * @returns the count of contracts
+   * @throws {DevchainError} `INVALID_PARAMS` if neither a folder nor a file exists
+   */
   async add(name: string): Promise<number> {
-    return (await isFolder(name)) ? await this.#addFolder(name) : await this.#addFile(name)
+    if (!(await isFolder(name))) return await this.#addFile(name)
+    const inside = await artifactFolders(name)
+    return await this.#addAll(inside.length > 0 ? inside : [name])
   }
 
   /**
@@ -151,7 +154,7 @@ export class Artifacts {
     this.catalogue.remove(oldest)
     const files = [{ path: file, stamp: '', contracts }]
     this.catalogue.add({ items: summarizer.takeItems(), files, skipped: [] }, [])
-    this.#values.set(file, deflateSync(JSON.stringify(withoutBulk(value)), { level: 1 }))
+    this.#values.set(file, deflateSync(JSON.stringify(value, withoutBulk), { level: 1 }))
     return contracts.length
   }
 
@@ -182,11 +185,6 @@ export class Artifacts {
     return result
   }
 
-  #background(work: () => Promise<unknown>): void {
-    if (this.#isClosed) return
-    this.#inTurn(work).catch((error: unknown) => this.#options.onBug(error))
-  }
-
   /** Reads new files, forgets removed ones, and reports what changed; nothing if files were rewritten unchanged. */
   async #read(watched: Watched): Promise<void> {
     if (this.#isClosed) return
@@ -214,13 +212,9 @@ export class Artifacts {
   }
 
   /** Lists a folder after it starts watching, so that no file is missed. */
-  async #look({
-    place,
-    isFile,
-    watch,
-  }: Watched): Promise<ArtifactFiles & { readonly isWatched: boolean }> {
+  async #look({ place, isFile, watch }: Watched) {
     for (let i = 1; ; i++) {
-      const found = isFile
+      const found: ArtifactFiles = isFile
         ? { files: [place], folders: [path.dirname(place)], isCut: false }
         : await artifactsBelow(place)
       const { isNew, isWhole } = watch.follow(found.folders)
@@ -283,6 +277,11 @@ export class Artifacts {
     if (relative === '') return '.'
     return relative.startsWith('..') ? place : `./${relative}`
   }
+}
+
+/** Contracts may have such names too. */
+function withoutBulk(name: string, value: unknown): unknown {
+  return BULK.has(name) && !(isObject(value) && isObject(value.evm)) ? undefined : value
 }
 
 function changedIn(

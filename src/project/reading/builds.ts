@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { hashOf } from '../code/shape.ts'
 import { entriesOf, isObject, type JsonObject, member, text } from './formats.ts'
+import type { ContractSummary } from './summary.ts'
 
 export interface Build {
   readonly texts: ReadonlyMap<string, string>
@@ -17,6 +18,14 @@ export interface Maps {
   readonly runtimeMap: string
   /** Storage layout; undefined if the compiler was not asked for it. */
   readonly layout?: unknown
+}
+
+/** What the compiler gave for a contract, in its words. */
+export interface CompilerOutput {
+  readonly metadata: unknown
+  readonly bytecode: unknown
+  readonly deployedBytecode: unknown
+  readonly storageLayout: unknown
 }
 
 interface BuiltMaps extends Maps {
@@ -50,13 +59,10 @@ export function buildOf(whole: JsonObject, other: JsonObject): Build {
   })
   const maps = entriesOf(member(output, 'contracts')).flatMap(([source, unit]) =>
     entriesOf(unit).map(([name, contract]) => {
-      const layout = member(contract, 'storageLayout')
-      const evm = member(contract, 'evm')
-      const [creation, runtime] = ['bytecode', 'deployedBytecode'].map((code) =>
-        member(evm, code, 'object'),
-      )
-      const digest = digestOf(creation, runtime)
-      return [`${source}:${name}`, { ...mapsIn(evm), layout, digest }] as const
+      const built = outputOf(contract)
+      const { bytecode, deployedBytecode } = built
+      const digest = digestOf(member(bytecode, 'object'), member(deployedBytecode, 'object'))
+      return [`${source}:${name}`, { ...mapsOf(built), digest }] as const
     }),
   )
   return {
@@ -80,11 +86,44 @@ function pathsIn(whole: JsonObject, output: JsonObject): readonly (readonly [num
   return entriesOf(output.sources).map(([name, unit]) => [Number(member(unit, 'id')), name])
 }
 
-export function mapsIn(code: unknown): Maps {
-  return {
-    creationMap: text(member(code, 'bytecode', 'sourceMap')),
-    runtimeMap: text(member(code, 'deployedBytecode', 'sourceMap')),
+/** @param contract of the compiler's output */
+export function outputOf(contract: unknown): CompilerOutput {
+  const { metadata, storageLayout, evm } = isObject(contract) ? contract : {}
+  const [bytecode, deployedBytecode] = [member(evm, 'bytecode'), member(evm, 'deployedBytecode')]
+  return { metadata, bytecode, deployedBytecode, storageLayout }
+}
+
+/** Of an artifact of Foundry or Truffle, which has all of it. */
+export function outputIn({ file, format }: Artifact): CompilerOutput {
+  const artifact = jsonIn(file)
+  const { metadata, rawMetadata, bytecode, deployedBytecode, storageLayout } = artifact
+  if (format === 'foundry') {
+    return { metadata: rawMetadata ?? metadata, bytecode, deployedBytecode, storageLayout }
   }
+  const { sourceMap, deployedSourceMap, immutableReferences } = artifact
+  const runtime = { object: deployedBytecode, sourceMap: deployedSourceMap, immutableReferences }
+  return {
+    metadata,
+    bytecode: { object: bytecode, sourceMap },
+    deployedBytecode: runtime,
+    storageLayout,
+  }
+}
+
+type Artifact = Pick<ContractSummary, 'format'> & { readonly file: string }
+
+export function mapsOf({ bytecode, deployedBytecode, storageLayout }: CompilerOutput): Maps {
+  return {
+    creationMap: text(member(bytecode, 'sourceMap')),
+    runtimeMap: text(member(deployedBytecode, 'sourceMap')),
+    layout: storageLayout,
+  }
+}
+
+/** The compiler writes metadata as text; Foundry parses it. */
+export function metadataIn(value: unknown): JsonObject | undefined {
+  const read: unknown = typeof value === 'string' && value !== '' ? JSON.parse(value) : value
+  return isObject(read) && isObject(read.sources) ? read : undefined
 }
 
 export function isOptimizedBy(settings: unknown): boolean {

@@ -1,9 +1,11 @@
 // Artifact formats of Foundry, Hardhat 2 and 3, Truffle and the compiler.
+import { isObject, type UnknownMembers as JsonObject } from '../../core/objects.ts'
 import type { Hole } from '../code/shape.ts'
 import type { ContractSummary } from './summary.ts'
 
-export interface FoundContract
-  extends Pick<ContractSummary, 'name' | 'source' | 'format' | 'sourceId'> {
+type Facts = Pick<ContractSummary, 'name' | 'source' | 'format' | 'sourceId'>
+
+export interface FoundContract extends Facts {
   readonly abi: readonly unknown[]
   readonly creation: FoundCode
   readonly runtime: FoundCode
@@ -15,7 +17,7 @@ export interface FoundCode {
 }
 
 /** Unchecked JSON; each member is checked where it is used. */
-export type JsonObject = { readonly [key: string]: unknown }
+export { isObject, type JsonObject }
 
 /**
  * @param name the file name without extension: the contract's name if nothing else gives it
@@ -36,10 +38,6 @@ export function contractsIn(json: unknown, name: string): readonly FoundContract
     : [bareAbi(json.abi, name)]
 }
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** The member at a path; undefined if there is none. */
 export function member(value: unknown, ...path: readonly string[]): unknown {
   return path.reduce((each, name) => (isObject(each) ? each[name] : undefined), value)
@@ -56,8 +54,6 @@ export function text(value: unknown): string {
 function isAbi(list: readonly unknown[]): boolean {
   return list.every((item) => isObject(item) && typeof item.type === 'string')
 }
-
-type Facts = Pick<FoundContract, 'name' | 'source' | 'format' | 'sourceId'>
 
 /** @param json has codes as hex with references beside them, or as objects with both */
 function contractOf(

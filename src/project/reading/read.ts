@@ -85,15 +85,12 @@ export class Summarizer {
   #count = 0
 
   summaryOf(found: FoundContract): ContractSummary {
-    const { name, source, format, sourceId, abi, creation, runtime } = found
     return {
-      name: name.slice(0, 200),
-      source,
-      format,
-      sourceId,
-      abi: abi.flatMap((item) => this.#numberOf(item)),
-      creation: codeShape(creation),
-      runtime: codeShape(runtime),
+      ...found,
+      name: found.name.slice(0, 200),
+      abi: found.abi.flatMap((item) => this.#numberOf(item)),
+      creation: codeShape(found.creation),
+      runtime: codeShape(found.runtime),
     }
   }
 

@@ -12,13 +12,15 @@ import {
   isOptimizedBy,
   jsonIn,
   type Maps,
-  mapsIn,
+  mapsOf,
+  metadataIn,
+  outputIn,
 } from '../reading/builds.ts'
-import { entriesOf, isObject, type JsonObject, member, text } from '../reading/formats.ts'
+import { isObject, text } from '../reading/formats.ts'
 import { hashOfSource, stampOf } from '../reading/stamps.ts'
 import { Builds } from './builds.ts'
 import { isSameText, nearest, textNear } from './files.ts'
-import { FoundryBuilds, foundryArtifact, hashesIn, pathsFor } from './foundry.ts'
+import { FoundryBuilds, hashesIn, pathsFor } from './foundry.ts'
 import { type Outline, outlineOf } from './outline.ts'
 import { type CodeMap, codeMapOf, sourcesIn } from './sourcemap.ts'
 
@@ -93,9 +95,9 @@ export class DetailReader {
   }
 
   /** Undefined if the artifact does not list them. */
-  compiledFrom({ file, format }: Contract): readonly string[] | undefined {
-    if (format !== 'foundry') return undefined
-    const hashes = attempt(() => foundryArtifact(file).hashes)
+  compiledFrom(contract: Contract): readonly string[] | undefined {
+    if (contract.format !== 'foundry') return undefined
+    const hashes = attempt(() => artifactOf(contract).hashes)
     return hashes && [...hashes.keys()]
   }
 
@@ -115,12 +117,11 @@ export class DetailReader {
 
   /** Maps are in the artifact; source paths by index are in the build information. */
   #foundry(contract: Contract): Details | undefined {
-    const artifact = foundryArtifact(contract.file)
-    const { maps, isOptimized, hashes } = artifact
+    const { maps, isOptimized, hashes } = artifactOf(contract)
     const builds = this.#foundryBuilds
       .of(contract.file)
       .flatMap((files) => attempt(() => this.#builds.of(files)) ?? [])
-    const paths = pathsFor(contract, artifact, builds)
+    const paths = pathsFor(contract, maps, hashes, builds)
     return details(maps, {
       isOptimized,
       find: (id) => {
@@ -135,25 +136,20 @@ export class DetailReader {
 
   /** Each artifact has only its own source. */
   #truffle(contract: Contract): Details | undefined {
-    const artifact = jsonIn(contract.file)
-    const maps = {
-      creationMap: text(artifact.sourceMap),
-      runtimeMap: text(artifact.deployedSourceMap),
-    }
-    const metadata: unknown = JSON.parse(text(artifact.metadata) || '{}')
-    const hashes = new Set(hashesIn(metadata)?.values())
+    const { maps, isOptimized, hashes } = artifactOf(contract)
+    const known = new Set(hashes?.values())
     const folder = path.dirname(contract.file)
     const other = (id: number): Contract | undefined =>
       this.#catalogue.contracts.find(
         (each) => each.sourceId === id && path.dirname(each.file) === folder && isCurrent(each),
       )
     return details(maps, {
-      isOptimized: isOptimizedBy(member(metadata, 'settings')),
+      isOptimized,
       find: (id) => {
         const found = other(id)
         if (found === undefined) return undefined
         const content = text(jsonIn(found.file).source)
-        if (hashes.size > 0 && !hashes.has(hashOfSource(content))) return undefined
+        if (known.size > 0 && !known.has(hashOfSource(content))) return undefined
         return sourceOf(path.relative(path.resolve(folder, '../..'), found.source), content)
       },
       isMadeUp: (id) => other(id) === undefined,
@@ -176,31 +172,12 @@ function noDetails(): LruCache<Contract, Details | 'none'> {
   return new LruCache(KEPT_CONTRACTS)
 }
 
-/** Drops syntax trees and code, which are most of a compiler's output. */
-export function withoutBulk(value: unknown): unknown {
-  if (!isObject(value)) return value
-  const output = isObject(value.output) ? value.output : value
-  const sources = entriesOf(output.sources).map(([name, each]) => [
-    name,
-    { id: member(each, 'id') },
-  ])
-  const contracts = entriesOf(output.contracts).map(([source, unit]) => [
-    source,
-    Object.fromEntries(entriesOf(unit).map(([name, each]) => [name, leanContract(each)])),
-  ])
-  const lean = { sources: Object.fromEntries(sources), contracts: Object.fromEntries(contracts) }
-  const { input } = value
-  return {
-    input: { sources: member(input, 'sources'), settings: member(input, 'settings') },
-    output: lean,
-  }
-}
-
-function leanContract(contract: unknown): JsonObject {
-  const { creationMap, runtimeMap } = mapsIn(member(contract, 'evm'))
-  const evm = { bytecode: { sourceMap: creationMap }, deployedBytecode: { sourceMap: runtimeMap } }
-  const { storageLayout, metadata } = isObject(contract) ? contract : {}
-  return { evm, storageLayout, metadata }
+/** An artifact of Foundry or Truffle. */
+function artifactOf(contract: Contract) {
+  const output = outputIn(contract)
+  const metadata = metadataIn(output.metadata)
+  const isOptimized = isOptimizedBy(metadata?.settings)
+  return { maps: mapsOf(output), isOptimized, hashes: hashesIn(metadata) }
 }
 
 function isCurrent({ file, stamp }: Contract): boolean {

@@ -5,25 +5,14 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { LruCache } from '../../core/lrucache.ts'
 import type { Contract } from '../code/catalogue.ts'
-import {
-  type Build,
-  type BuildFiles,
-  isOptimizedBy,
-  jsonIn,
-  type Maps,
-  mapsIn,
-} from '../reading/builds.ts'
+import { type Build, type BuildFiles, jsonIn, type Maps } from '../reading/builds.ts'
 import { entriesOf, member, text } from '../reading/formats.ts'
 import { stampOf } from '../reading/stamps.ts'
 import { nearest } from './files.ts'
 import { sourcesIn } from './sourcemap.ts'
 
-interface FoundryArtifact {
-  readonly maps: Maps
-  readonly isOptimized: boolean
-  /** Hashes of all compiled sources by path; undefined without metadata. */
-  readonly hashes: ReadonlyMap<string, string> | undefined
-}
+/** Hashes of all compiled sources by path; undefined without metadata. */
+type SourceHashes = ReadonlyMap<string, string> | undefined
 
 /** Candidates if no cache names the build information: the first written after the artifact. */
 const MOST_CANDIDATES = 3
@@ -32,17 +21,8 @@ const MOST_CACHES = 4
 
 const CACHE = path.join('cache', 'solidity-files-cache.json')
 
-export function foundryArtifact(file: string): FoundryArtifact {
-  const artifact = jsonIn(file)
-  return {
-    maps: { ...mapsIn(artifact), layout: artifact.storageLayout },
-    isOptimized: isOptimizedBy(member(artifact, 'metadata', 'settings')),
-    hashes: hashesIn(artifact.metadata),
-  }
-}
-
-/** Source hashes by path. @param metadata the compiler's */
-export function hashesIn(metadata: unknown): ReadonlyMap<string, string> | undefined {
+/** @param metadata the compiler's */
+export function hashesIn(metadata: unknown): SourceHashes {
   const sources = entriesOf(member(metadata, 'sources'))
   return sources.length === 0
     ? undefined
@@ -114,7 +94,8 @@ function readCache(file: string): CompilerCache {
  */
 export function pathsFor(
   contract: Contract,
-  { maps, hashes }: FoundryArtifact,
+  maps: Maps,
+  hashes: SourceHashes,
   builds: readonly Build[],
 ): Build['paths'] | undefined {
   const ids = [...new Set([...sourcesIn(maps.creationMap), ...sourcesIn(maps.runtimeMap)])]
@@ -130,7 +111,7 @@ export function pathsFor(
 }
 
 /** The index after all others is generated code. */
-function isMeant(id: number, paths: Build['paths'], hashes: FoundryArtifact['hashes']): boolean {
+function isMeant(id: number, paths: Build['paths'], hashes: SourceHashes): boolean {
   const name = paths.get(id)
   return name === undefined ? id === paths.size : hashes?.has(name) !== false
 }

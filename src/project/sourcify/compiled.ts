@@ -4,13 +4,13 @@ import { attempt } from '../../core/errors.ts'
 import { LruCache } from '../../core/lrucache.ts'
 import type { Artifacts } from '../artifacts.ts'
 import type { Contract } from '../code/catalogue.ts'
-import { jsonIn } from '../reading/builds.ts'
+import { type CompilerOutput, jsonIn, metadataIn, outputIn, outputOf } from '../reading/builds.ts'
 import { entriesOf, isObject, type JsonObject, member, text } from '../reading/formats.ts'
 import { hashOfSource } from '../reading/stamps.ts'
 import { buildFilesOf } from '../solidity/details.ts'
 import { textNear } from '../solidity/files.ts'
 
-export interface Compiled {
+export interface Compiled extends CompilerOutput {
   readonly contract: Contract
   /** The compiler's: settings, ABI, and the hash of each source. */
   readonly metadata: JsonObject
@@ -18,22 +18,9 @@ export interface Compiled {
   readonly sources: ReadonlyMap<string, string>
   /** Paths of sources whose compiled content is unavailable. */
   readonly missing: readonly string[]
-  readonly creation: JsonObject
-  readonly runtime: JsonObject
-  readonly storageLayout: unknown
 }
 
 const KEPT = 20
-
-/** The artifact members that are used, for any tool. */
-interface Output {
-  readonly metadata: unknown
-  readonly creation: unknown
-  readonly runtime: unknown
-  readonly storageLayout: unknown
-  /** Source content from the artifact or related files; undefined for others. */
-  readonly sourceAt: (name: string) => string | undefined
-}
 
 export class CompiledReader {
   readonly #artifacts: Artifacts
@@ -47,23 +34,23 @@ export class CompiledReader {
   of(contract: Contract): Compiled | undefined {
     const known = this.#known.get(contract)
     if (known !== undefined) return known
-    const compiled = attempt(() => compiledFrom(contract, this.#outputOf(contract)))
+    const compiled = attempt(() => this.#read(contract))
     if (compiled?.missing.length === 0) this.#known.set(contract, compiled)
     return compiled
   }
 
-  #outputOf(contract: Contract): Output {
+  #read(contract: Contract): Compiled | undefined {
     switch (contract.format) {
       case 'foundry':
-        return foundryOutput(contract)
+        return compiledFrom(contract, outputIn(contract), () => undefined)
       case 'truffle':
-        return this.#truffleOutput(contract)
+        return compiledFrom(contract, outputIn(contract), (name) => this.#besides(contract, name))
       case 'hardhat2':
       case 'hardhat3':
       case 'compiler':
-        return compilerOutput(contract, this.#compilationOf(contract))
+        return fromCompiler(contract, this.#compilationOf(contract))
       case 'abi':
-        throw new Error('an ABI has no sources')
+        return undefined
     }
   }
 
@@ -79,85 +66,54 @@ export class CompiledReader {
     }
   }
 
-  /** Each artifact has only its own source. */
-  #truffleOutput(contract: Contract): Output {
-    const artifact = jsonIn(contract.file)
-    const folder = path.dirname(contract.file)
-    const sourceAt = (name: string): string | undefined => {
-      const plain = name.replace(/^project:\//, '')
-      const other = this.#artifacts.catalogue.contracts.find(
-        ({ file, source }) => path.dirname(file) === folder && source.endsWith(plain),
-      )
-      const own = other && jsonIn(other.file).source
-      return typeof own === 'string' ? own : sourceNear(contract.file, plain.replace(/^\//, ''))
-    }
-    const { metadata, bytecode, deployedBytecode, immutableReferences } = artifact
-    const creation = { object: bytecode, sourceMap: artifact.sourceMap }
-    const runtimeMap = artifact.deployedSourceMap
-    const runtime = { object: deployedBytecode, sourceMap: runtimeMap, immutableReferences }
-    return { metadata, creation, runtime, storageLayout: undefined, sourceAt }
+  /** Each artifact of Truffle has only its own source. */
+  #besides({ file }: Contract, name: string): unknown {
+    const folder = path.dirname(file)
+    const other = this.#artifacts.catalogue.contracts.find(
+      (each) => path.dirname(each.file) === folder && each.source.endsWith(plainPath(name)),
+    )
+    return other && jsonIn(other.file).source
   }
 }
 
-function foundryOutput({ file }: Contract): Output {
-  const artifact = jsonIn(file)
-  const { rawMetadata, bytecode, deployedBytecode, storageLayout } = artifact
-  return {
-    metadata: rawMetadata ?? artifact.metadata,
-    creation: bytecode,
-    runtime: deployedBytecode,
-    storageLayout,
-    sourceAt: (name) => sourceNear(file, name),
-  }
+/** Truffle writes `project:/contracts/Vault.sol`. */
+function plainPath(name: string): string {
+  return name.replace(/^project:\//, '')
 }
 
-function compilerOutput({ file, source, name }: Contract, compilation: Compilation): Output {
+function fromCompiler(contract: Contract, compilation: Compilation): Compiled | undefined {
+  const { source, name } = contract
   const { input, output } = compilation
-  const contract = member(output, 'contracts', source, name)
-  return {
-    metadata: member(contract, 'metadata') ?? rebuiltMetadata(compilation, [source, name]),
-    creation: member(contract, 'evm', 'bytecode'),
-    runtime: member(contract, 'evm', 'deployedBytecode'),
-    storageLayout: member(contract, 'storageLayout'),
-    sourceAt: (each) => {
-      const content = member(input, 'sources', each, 'content')
-      return typeof content === 'string' ? content : sourceNear(file, each)
-    },
-  }
+  const built = outputOf(member(output, 'contracts', source, name))
+  const metadata = built.metadata ?? rebuiltMetadata(compilation, [source, name])
+  return compiledFrom(contract, { ...built, metadata }, (each) =>
+    member(input, 'sources', each, 'content'),
+  )
 }
 
-function compiledFrom(contract: Contract, output: Output): Compiled | undefined {
+/** @param contentOf source content from the artifact or related files; undefined for others */
+function compiledFrom(
+  contract: Contract,
+  output: CompilerOutput,
+  contentOf: (name: string) => unknown,
+): Compiled | undefined {
   const metadata = metadataIn(output.metadata)
   if (metadata === undefined) return undefined
   const sources = new Map<string, string>()
   const missing: string[] = []
   for (const [name, each] of entriesOf(metadata.sources)) {
-    const content = member(each, 'content') ?? output.sourceAt(name)
+    const content = member(each, 'content') ?? contentOf(name) ?? sourceNear(contract.file, name)
     if (typeof content === 'string' && hashOfSource(content) === member(each, 'keccak256'))
       sources.set(name, content)
     else missing.push(name)
   }
-  const { creation, runtime, storageLayout } = output
-  return {
-    contract,
-    metadata,
-    sources,
-    missing,
-    creation: isObject(creation) ? creation : {},
-    runtime: isObject(runtime) ? runtime : {},
-    storageLayout,
-  }
-}
-
-/** The compiler writes metadata as text; Foundry parses it. */
-export function metadataIn(value: unknown): JsonObject | undefined {
-  const read: unknown = typeof value === 'string' && value !== '' ? JSON.parse(value) : value
-  return isObject(read) && isObject(read.sources) ? read : undefined
+  return { ...output, contract, metadata, sources, missing }
 }
 
 /** A source on disk, in a parent folder of the artifact or its packages. */
 function sourceNear(file: string, name: string): string | undefined {
-  return textNear(file, name) ?? textNear(file, path.join('node_modules', name))
+  const place = plainPath(name)
+  return textNear(file, place) ?? textNear(file, path.join('node_modules', place))
 }
 
 /** Path and name of the contract: `src/Vault.sol`, `Vault`. */

@@ -1,8 +1,9 @@
 // Parses Sourcify requests into one form: standard JSON, metadata with sources, files.
 import { attempt, printValue } from '../../core/errors.ts'
 import type { SiteRequest } from '../../rpc/site.ts'
+import { metadataIn } from '../reading/builds.ts'
 import { entriesOf, isObject, type JsonObject, member, text } from '../reading/formats.ts'
-import { metadataIn, targetOf } from './compiled.ts'
+import { targetOf } from './compiled.ts'
 import type { Submission } from './submission.ts'
 
 export class SourcifyError extends Error {
@@ -20,7 +21,7 @@ export function badRequest(message: string): SourcifyError {
   return new SourcifyError(400, 'invalid_parameter', message)
 }
 
-type Posted = Pick<SiteRequest, 'contentType' | 'body'>
+export type Posted = Pick<SiteRequest, 'contentType' | 'body'>
 
 /** Verifies against the project's own compilations. */
 export const EMPTY_SUBMISSION: Submission = {
@@ -32,7 +33,7 @@ export const EMPTY_SUBMISSION: Submission = {
 }
 
 /** @throws {SourcifyError} unless it is a JSON object */
-export function readJson({ contentType, body }: Posted): JsonObject {
+function readJson({ contentType, body }: Posted): JsonObject {
   if (!/json/i.test(contentType)) {
     throw badRequest(`expected a body of application/json, got ${contentType || 'no type'}`)
   }
@@ -43,8 +44,8 @@ export function readJson({ contentType, body }: Posted): JsonObject {
 }
 
 /** `POST /v2/verify/{chain}/{address}`. @throws {SourcifyError} naming what is missing */
-export function readStandardJson(body: JsonObject): Submission {
-  const { stdJsonInput, compilerVersion, contractIdentifier } = body
+export function readStandardJson(posted: Posted): Submission {
+  const { stdJsonInput, compilerVersion, contractIdentifier } = readJson(posted)
   const identifier = textMember('contractIdentifier', contractIdentifier)
   const at = identifier.lastIndexOf(':')
   if (at < 0) {
@@ -63,9 +64,8 @@ export function readStandardJson(body: JsonObject): Submission {
 }
 
 /** `POST /v2/verify/metadata/{chain}/{address}`. @throws {SourcifyError} naming what is missing */
-export function readMetadata(body: JsonObject): Submission {
-  const { metadata } = body
-  const sources = objectMember('sources', body.sources)
+export function readMetadata(posted: Posted): Submission {
+  const { metadata, sources } = readJson(posted)
   return withMetadata(textsOf('sources', sources), metadata)
 }
 
@@ -75,7 +75,7 @@ export function readMetadata(body: JsonObject): Submission {
  * @throws {SourcifyError} naming what is missing
  */
 export function readFiles({ files, chosenContract = 0 }: JsonObject): Submission {
-  const texts = textsOf('files', objectMember('files', files))
+  const texts = textsOf('files', files)
   const metadata = [...texts].filter(
     ([name, content]) => /\.json$/.test(name) && attempt(() => metadataIn(content)) !== undefined,
   )
@@ -136,8 +136,8 @@ function contentOf(name: string, source: unknown): string {
   throw badRequest(`stdJsonInput.sources: expected the content of ${name}: none is fetched`)
 }
 
-function textsOf(name: string, files: JsonObject): Map<string, string> {
-  const texts = entriesOf(files).map(([each, content]) => {
+function textsOf(name: string, files: unknown): Map<string, string> {
+  const texts = entriesOf(objectMember(name, files)).map(([each, content]) => {
     if (typeof content === 'string') return [each, content] as const
     throw badRequest(`${name}: expected text for ${each}, got ${printValue(content)}`)
   })

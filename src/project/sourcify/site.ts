@@ -18,9 +18,9 @@ import {
 import {
   badRequest,
   EMPTY_SUBMISSION,
+  type Posted,
   readFiles,
   readFormOrJson,
-  readJson,
   readMetadata,
   readStandardJson,
   SourcifyError,
@@ -34,7 +34,7 @@ const MOST_JOBS = 1_000
 
 const LONGEST_TARGET = 10_000
 
-interface Visit extends Pick<SiteRequest, 'contentType' | 'body'> {
+interface Visit extends Posted {
   readonly rpc: RpcCaller
   /** Path parts matched by the route's pattern. */
   readonly parts: readonly string[]
@@ -43,11 +43,7 @@ interface Visit extends Pick<SiteRequest, 'contentType' | 'body'> {
 
 type Handler = (visit: Visit) => SiteReply | Promise<SiteReply>
 
-interface Route {
-  readonly method: SiteRequest['method']
-  readonly path: RegExp
-  readonly handle: Handler
-}
+type Route = readonly [method: SiteRequest['method'], path: RegExp, handle: Handler]
 
 /** Prefix of server, repository and forge paths; forge adds `v2` to a URL without its last `/`. */
 const BEGINNING = /^\/sourcify(?:\/+(?:server\/+|repository\/+)?|(?=v2\/))/
@@ -58,12 +54,29 @@ export class SourcifySite {
   /** For polling clients: each job is done before its id is returned. */
   readonly #jobs = new LruCache<string, JsonObject>(MOST_JOBS)
   #jobCount = 0
-  readonly #routes: readonly Route[]
+  readonly #routes: readonly Route[] = [
+    ['GET', /^contracts\/(full|partial)_match\/(\w+)\/(\w+)\/(.+)$/, (visit) => this.#file(visit)],
+    ['GET', /^files\/(tree\/)?(any\/)?(\w+)\/(\w+)$/, (visit) => this.#files(visit)],
+    ['GET', /^check-?by-?addresses$/i, (visit) => this.#check(visit, false)],
+    ['GET', /^check-?all-?by-?addresses$/i, (visit) => this.#check(visit, true)],
+    ['GET', /^chains$/, () => this.#chains()],
+    ['GET', /^health$/, () => ({ status: 200, contentType: 'text/plain', body: 'Alive' })],
+    ['GET', /^v2\/contract\/all-chains\/(\w+)$/, (visit) => this.#everywhere(visit)],
+    ['GET', /^v2\/contract\/(\w+)\/(\w+)$/, (visit) => this.#contract(visit)],
+    ['GET', /^v2\/verify\/([\w-]+)$/, (visit) => this.#job(visit)],
+    ['POST', /^v2\/verify\/metadata\/(\w+)\/(\w+)$/, (visit) => this.#submit(visit, readMetadata)],
+    [
+      'POST',
+      /^v2\/verify\/similarity\/(\w+)\/(\w+)$/,
+      (visit) => this.#submit(visit, () => EMPTY_SUBMISSION),
+    ],
+    ['POST', /^v2\/verify\/(\w+)\/(\w+)$/, (visit) => this.#submit(visit, readStandardJson)],
+    ['POST', /^verify$/, (visit) => this.#verifyFirst(visit)],
+  ]
 
   constructor(chain: Chain, artifacts: Artifacts) {
     this.#chain = chain
     this.#repository = new Repository(artifacts)
-    this.#routes = this.#routesOf()
   }
 
   /** @param rpc sends RPC requests to the chain */
@@ -78,11 +91,11 @@ export class SourcifySite {
       return problem(400, 'invalid_parameter', `expected a path, got ${printValue(path)}`)
     }
     const query = new URLSearchParams(search)
-    for (const route of this.#routes) {
-      const match = route.method === method ? route.path.exec(place) : null
+    for (const [routed, pattern, handle] of this.#routes) {
+      const match = routed === method ? pattern.exec(place) : null
       if (match === null) continue
       try {
-        return await route.handle({ rpc, parts: match.slice(1), query, contentType, body })
+        return await handle({ rpc, parts: match.slice(1), query, contentType, body })
       } catch (error) {
         if (error instanceof SourcifyError) return problem(error.status, error.code, error.message)
         throw error
@@ -91,32 +104,8 @@ export class SourcifySite {
     return problem(404, 'route_not_found', `${method} ${path} is not supported`)
   }
 
-  #routesOf(): readonly Route[] {
-    const get = (path: RegExp, handle: Handler): Route => ({ method: 'GET', path, handle })
-    const post = (path: RegExp, read: (visit: Visit) => Submission): Route => ({
-      method: 'POST',
-      path,
-      handle: (visit) => this.#submit(visit, () => read(visit)),
-    })
-    return [
-      get(/^contracts\/(full|partial)_match\/(\w+)\/(\w+)\/(.+)$/, (visit) => this.#file(visit)),
-      get(/^files\/(tree\/)?(any\/)?(\w+)\/(\w+)$/, (visit) => this.#files(visit)),
-      get(/^check-?by-?addresses$/i, (visit) => this.#check(visit, false)),
-      get(/^check-?all-?by-?addresses$/i, (visit) => this.#check(visit, true)),
-      get(/^chains$/, () => this.#chains()),
-      get(/^health$/, () => ({ status: 200, contentType: 'text/plain', body: 'Alive' })),
-      get(/^v2\/contract\/all-chains\/(\w+)$/, (visit) => this.#everywhere(visit)),
-      get(/^v2\/contract\/(\w+)\/(\w+)$/, (visit) => this.#contract(visit)),
-      get(/^v2\/verify\/([\w-]+)$/, (visit) => this.#job(visit)),
-      post(/^v2\/verify\/metadata\/(\w+)\/(\w+)$/, (visit) => readMetadata(readJson(visit))),
-      post(/^v2\/verify\/similarity\/(\w+)\/(\w+)$/, () => EMPTY_SUBMISSION),
-      post(/^v2\/verify\/(\w+)\/(\w+)$/, (visit) => readStandardJson(readJson(visit))),
-      { method: 'POST', path: /^verify$/, handle: (visit) => this.#verifyFirst(visit) },
-    ]
-  }
-
-  get #chainId(): bigint {
-    return this.#chain.state.config.chainId
+  get #chainId(): string {
+    return String(this.#chain.state.config.chainId)
   }
 
   get #now(): number {
@@ -125,20 +114,20 @@ export class SourcifySite {
 
   /** The fields that every view of a verified contract begins with. */
   #view({ address, runtimeMatch }: Verified, { creationMatch }: CreationInfo): JsonObject {
-    const matches = matchView(String(this.#chainId), address, runtimeMatch, creationMatch)
+    const matches = matchView(this.#chainId, address, runtimeMatch, creationMatch)
     return { ...matches, verifiedAt: timeOf(this.#now) }
   }
 
   /** @throws {SourcifyError} for an address of another chain or an invalid one */
   #addressHere(chainId: string, name: string): Address {
     const address = addressIn(name)
-    if (chainId === String(this.#chainId)) return address
+    if (chainId === this.#chainId) return address
     const message = `The chain with chainId ${chainId} is not supported: the chain here is ${this.#chainId}`
     throw new SourcifyError(404, 'unsupported_chain', message)
   }
 
   async #find(rpc: RpcCaller, chainId: string, address: Address): Promise<Verified | Unverified> {
-    if (chainId === String(this.#chainId)) return await this.#repository.find(rpc, address)
+    if (chainId === this.#chainId) return await this.#repository.find(rpc, address)
     return noMatch(`the chain here is ${this.#chainId}, not ${chainId}`)
   }
 
@@ -182,7 +171,7 @@ export class SourcifySite {
   /** Version 1: checks several addresses. */
   async #check({ rpc, query }: Visit, isDetailed: boolean): Promise<SiteReply> {
     const names = listIn(query, 'addresses')
-    const chainId = String(this.#chainId)
+    const chainId = this.#chainId
     const isHere = listIn(query, 'chainIds').includes(chainId)
     const answers: JsonObject[] = []
     for (const address of names) {
@@ -229,11 +218,14 @@ export class SourcifySite {
   }
 
   /** Version 2: returns a job id to poll. */
-  async #submit({ rpc, parts }: Visit, read: () => Submission): Promise<SiteReply> {
-    const [chainId = '', name = ''] = parts
+  async #submit(visit: Visit, read: (posted: Posted) => Submission): Promise<SiteReply> {
+    const {
+      rpc,
+      parts: [chainId = '', name = ''],
+    } = visit
     const address = this.#addressHere(chainId, name)
     const startedAt = this.#now
-    const found = await verify(this.#repository, rpc, address, read())
+    const found = await verify(this.#repository, rpc, address, read(visit))
     this.#jobCount += 1
     // as long as clients expect, and the same in each run
     const verificationId = `00000000-0000-4000-8000-${this.#jobCount.toString(16).padStart(12, '0')}`
@@ -266,48 +258,41 @@ export class SourcifySite {
   }
 }
 
-/** The fields a query selects. @throws {SourcifyError} naming an unknown field */
+/** Selects fields, or parts of them (`compilation.name`). @throws {SourcifyError} naming an unknown field */
 function fieldsAsked(
   query: URLSearchParams,
 ): (found: Verified, creation: CreationInfo) => JsonObject {
   const [fields, omit] = [query.get('fields'), query.get('omit')]
   if (fields !== null && omit !== null) throw badRequest('expected fields or omit, not both')
   const named = (fields ?? omit ?? '').split(',').filter((each) => each !== '')
-  const wrong = named.find((each) => each !== 'all' && !isField(each))
+  const wrong = named.find(
+    (each) => each !== 'all' && ![...NAMES, ...ALWAYS].includes(fieldOf(each)),
+  )
   if (wrong !== undefined) throw badRequest(`there is no field ${printValue(wrong)}`)
-  const isAll = omit !== null || named.includes('all')
-  const chosen = isAll
-    ? Object.keys(FIELDS)
-    : [...new Set(named.map((each) => each.split('.')[0]!))]
-  const wanted = omit === null ? chosen : chosen.filter((each) => !named.includes(each))
+  const isAll = named.includes('all')
+  const wanted =
+    omit === null && !isAll ? named : NAMES.filter((name) => isAll || !named.includes(name))
   return (found, creation) => {
     const view: Record<string, unknown> = {}
-    for (const name of wanted) view[name] = FIELDS[name]?.(found, creation)
-    return isAll ? view : onlyParts(view, named)
+    for (const name of NAMES.filter((each) => wanted.some((path) => fieldOf(path) === each))) {
+      const whole = FIELDS[name]!(found, creation)
+      const parts = wanted.filter((each) => each.startsWith(`${name}.`))
+      const inner = parts.map((each) => each.slice(name.length + 1))
+      view[name] = wanted.includes(name)
+        ? whole
+        : Object.fromEntries(inner.map((each) => [each, member(whole, each) ?? null]))
+    }
+    return view
   }
 }
+
+const NAMES = Object.keys(FIELDS)
 
 /** Fields of every reply in version 1 and here. */
 const ALWAYS = ['match', 'creationMatch', 'runtimeMatch', 'chainId', 'address', 'verifiedAt']
 
-function isField(name: string): boolean {
-  const [first = ''] = name.split('.')
-  return Object.hasOwn(FIELDS, first) || ALWAYS.includes(first)
-}
-
-/** For `compilation.name` and the like, only these parts of `compilation`, unless all of it is selected too. */
-function onlyParts(view: JsonObject, named: readonly string[]): JsonObject {
-  const partial: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(view)) {
-    const parts = named.filter((each) => each.startsWith(`${name}.`))
-    if (ALWAYS.includes(name)) continue
-    if (named.includes(name) || parts.length === 0) partial[name] = value
-    else {
-      const inner = parts.map((each) => each.slice(name.length + 1))
-      partial[name] = Object.fromEntries(inner.map((each) => [each, member(value, each) ?? null]))
-    }
-  }
-  return partial
+function fieldOf(path: string): string {
+  return path.split('.')[0]!
 }
 
 function listIn(query: URLSearchParams, name: string): readonly string[] {

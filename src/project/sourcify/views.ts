@@ -15,7 +15,7 @@ interface RepositoryFile {
 }
 
 export function filesOf({ compiled }: Verified, creation: CreationInfo): readonly RepositoryFile[] {
-  const { metadata, sources, runtime } = compiled
+  const { metadata, sources, deployedBytecode } = compiled
   const { constructorArguments, deployment } = creation
   const files = [{ name: 'metadata.json', content: JSON.stringify(metadata) }]
   for (const [name, content] of sources) {
@@ -25,7 +25,7 @@ export function filesOf({ compiled }: Verified, creation: CreationInfo): readonl
     files.push({ name: 'constructor-args.txt', content: constructorArguments })
   if (deployment !== undefined)
     files.push({ name: 'creator-tx-hash.txt', content: deployment.transactionHash })
-  const { immutableReferences } = runtime
+  const immutableReferences = member(deployedBytecode, 'immutableReferences')
   if (isObject(immutableReferences) && Object.keys(immutableReferences).length > 0) {
     const content = JSON.stringify(immutableReferences)
     files.push({ name: 'immutable-references.json', content })
@@ -80,12 +80,12 @@ export const FIELDS: Readonly<Record<string, FieldView>> = {
   compilation: compilationView,
   creationBytecode: ({ compiled }, { deployment }) => ({
     onchainBytecode: deployment?.input ?? null,
-    ...codeView(compiled.creation),
+    ...codeView(compiled.bytecode),
   }),
   runtimeBytecode: ({ compiled, code }) => ({
     onchainBytecode: code,
-    ...codeView(compiled.runtime),
-    immutableReferences: compiled.runtime.immutableReferences ?? null,
+    ...codeView(compiled.deployedBytecode),
+    immutableReferences: member(compiled.deployedBytecode, 'immutableReferences') ?? null,
   }),
   deployment: (_, { deployment }) => ({
     transactionHash: deployment?.transactionHash ?? null,
@@ -123,8 +123,8 @@ function compilationView({ compiled: { metadata } }: Verified): JsonObject {
   }
 }
 
-function codeView(code: JsonObject): JsonObject {
-  const { object, sourceMap, linkReferences } = code
+function codeView(code: unknown): JsonObject {
+  const { object, sourceMap, linkReferences } = isObject(code) ? code : {}
   const hex = text(object)
   return {
     recompiledBytecode: hex === '' || hex.startsWith('0x') ? hex || null : `0x${hex}`,
