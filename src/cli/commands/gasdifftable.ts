@@ -1,7 +1,6 @@
 // What `devchain gas-diff` compares of two runs of a command, as JSON and as text.
 import { number, plural, shellWord } from '../../core/format.ts'
-import type { GasRow } from '../../project/gas/report.ts'
-import type { RunTotals } from '../../project/gas/runtotals.ts'
+import type { GasRow, RunTotals } from '../../project/gas/report.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import { aligned } from './columns.ts'
 import { changeText, functionText } from './gastable.ts'

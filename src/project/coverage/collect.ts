@@ -37,8 +37,7 @@ export class Collector {
   /** Keyed by the engine's own code values. */
   #known = new WeakMap<Uint8Array, RanCode>()
   #version = -1
-  #waiting: ReachedCode[] = []
-  #timer: NodeJS.Immediate | undefined
+  readonly #waiting: ReachedCode[] = []
   #unknownBytes = 0
   #warning: string | undefined
 
@@ -54,9 +53,9 @@ export class Collector {
   }
 
   readonly take = (reached: readonly ReachedCode[]): void => {
+    if (this.#waiting.length === 0) setImmediate(() => this.#addAll())
     this.#waiting.push(...reached)
     if (this.#waiting.length >= MOST_WAITING) this.#addAll()
-    else this.#timer ??= setImmediate(() => this.#addAll())
   }
 
   ran(): readonly RanCode[] {
@@ -85,12 +84,8 @@ export class Collector {
   }
 
   #addAll(): void {
-    clearImmediate(this.#timer)
-    this.#timer = undefined
-    const waiting = this.#waiting
-    this.#waiting = []
-    if (this.#version !== this.#catalogue.version) this.#lookAgain()
-    for (const each of waiting) {
+    this.#lookAgain()
+    for (const each of this.#waiting.splice(0)) {
       const ran = this.#known.get(each.code) ?? this.#ranOf(each)
       if (ran !== undefined) addReached(ran.counts, each)
     }

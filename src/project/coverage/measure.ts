@@ -38,34 +38,26 @@ export interface FunctionTally extends Tally {
   readonly branches: readonly BranchTally[]
 }
 
-export interface MeasuredFile {
-  readonly path: string
-  readonly source: SourceFile
-  readonly functions: readonly FunctionTally[]
-}
-
 export class Measure {
-  readonly #files = new Map<string, FileIndex>()
+  readonly #files = new Map<string, MeasuredFile>()
 
   get files(): readonly MeasuredFile[] {
-    return [...this.#files.values()]
-      .map(({ file }) => file)
-      .sort((a, b) => (a.path < b.path ? -1 : 1))
+    return [...this.#files.values()].sort((a, b) => (a.path < b.path ? -1 : 1))
   }
 
   has(path: string): boolean {
     return this.#files.has(path)
   }
 
-  file(path: string, source: SourceFile): FileIndex {
-    const known = this.#files.get(path) ?? new FileIndex(path, source)
+  file(path: string, source: SourceFile): MeasuredFile {
+    const known = this.#files.get(path) ?? new MeasuredFile(path, source)
     this.#files.set(path, known)
     return known
   }
 
   add({ code, counts, map, file }: MeasuredCode): void {
-    const files = new Map<number, FileIndex | undefined>()
-    const indexOf = (id: number): FileIndex | undefined => {
+    const files = new Map<number, MeasuredFile | undefined>()
+    const indexOf = (id: number): MeasuredFile | undefined => {
       if (!files.has(id)) {
         const found = file(id)
         files.set(id, found && this.file(found.path, found.source))
@@ -89,8 +81,10 @@ interface Placed {
   readonly parts: readonly Tally[]
 }
 
-export class FileIndex {
-  readonly file: MeasuredFile
+export class MeasuredFile {
+  readonly path: string
+  readonly source: SourceFile
+  readonly functions: readonly FunctionTally[]
   readonly #placed: readonly Placed[]
   readonly #starts: readonly number[]
   readonly #byStart: ReadonlyMap<number, FunctionTally>
@@ -100,7 +94,9 @@ export class FileIndex {
 
   constructor(path: string, source: SourceFile) {
     const functions = coverablesOf(source.text, source.outline).map(functionTally)
-    this.file = { path, source, functions }
+    this.path = path
+    this.source = source
+    this.functions = functions
     this.#placed = functions
       .flatMap(placedIn)
       .sort((a, b) => a.statement.range.start - b.statement.range.start)
@@ -121,7 +117,7 @@ export class FileIndex {
   }
 
   functionAround(location: SourceLocation): FunctionTally | undefined {
-    const around = this.file.source.outline.functionAt(location.start)
+    const around = this.source.outline.functionAt(location.start)
     const found = around && this.#byStart.get(around.start)
     return found !== undefined && isWithin(location, found.range) ? found : undefined
   }
@@ -187,7 +183,7 @@ interface Loop {
 
 class CodeReading {
   readonly #run: Run
-  readonly #indexOf: (id: number) => FileIndex | undefined
+  readonly #indexOf: (id: number) => MeasuredFile | undefined
   /** Keyed by the function that contains the modifier. */
   readonly #anchors = new Map<FunctionTally | undefined, Map<Tally, Anchored>>()
   readonly #functions = new Set<FunctionTally>()
@@ -198,7 +194,7 @@ class CodeReading {
   #around: FunctionTally | undefined
   #before: readonly Tally[] = []
 
-  constructor(run: Run, indexOf: (id: number) => FileIndex | undefined) {
+  constructor(run: Run, indexOf: (id: number) => MeasuredFile | undefined) {
     this.#run = run
     this.#indexOf = indexOf
   }
@@ -234,7 +230,7 @@ class CodeReading {
   }
 
   /** Counts the first operation of each range, in each copy. */
-  #anchor(file: FileIndex, location: SourceLocation, pc: number): void {
+  #anchor(file: MeasuredFile, location: SourceLocation, pc: number): void {
     const placed = file.statementAt(location)
     const parts = [...(placed?.parts ?? []), ...file.clauses].filter(({ range }) =>
       isWithin(location, range),

@@ -20,11 +20,8 @@ export interface InnerCalls {
   failed: number
 }
 
-interface OpenFrame {
-  readonly to: Address | null
-  readonly input: Uint8Array
+interface OpenFrame extends Pick<InnerCalls, 'to' | 'input' | 'through'> {
   readonly isPrecompile: boolean
-  readonly through: Address | undefined
   isHandedOn: boolean
 }
 

@@ -12,7 +12,6 @@ import { hashOf } from '../code/shape.ts'
 import type { CallMessage } from '../naming/callees.ts'
 import type { Names } from '../naming/names.ts'
 import { type InnerCalls, InnerCallWatch } from './inner.ts'
-import { NO_TOTALS, type RunTotals, sumOf, totalsOf } from './runtotals.ts'
 
 /** Gas of one function's calls; amounts are 0 if none succeeded. */
 export interface GasRow {
@@ -30,6 +29,15 @@ export interface GasRow {
   readonly max: number
   /** The average state gas, part of `average`; undefined before amsterdam. */
   readonly state?: number | undefined
+}
+
+/** Of all transactions, with and without a name; gas after refunds. */
+export interface RunTotals {
+  readonly transactions: number
+  readonly failed: number
+  readonly logs: number
+  readonly gasUsed: number
+  readonly stateGasUsed: number
 }
 
 export interface GasSummary {
@@ -86,9 +94,9 @@ interface Called extends Omit<CallMessage, 'to'> {
   readonly world: World
 }
 
-interface WaitingCalls {
-  readonly calls: readonly InnerCalls[]
-  readonly world: World
+interface Unsettled {
+  readonly called: Called
+  readonly counts: Counts
 }
 
 export class GasReport {
@@ -98,13 +106,12 @@ export class GasReport {
   readonly #catalogue: Catalogue
   readonly #usages = new Map<string, Usage>()
   /** Calls of code without an artifact yet; their names are looked up for the report. */
-  readonly #unsettled = new Map<string, Called & Counts>()
+  readonly #unsettled = new Map<string, Unsettled>()
   #unsettledBytes = 0
   #totals = NO_TOTALS
   #version = 0
   #isCut = false
-  #waiting: (StateChange | WaitingCalls)[] = []
-  #timer: NodeJS.Immediate | undefined
+  readonly #waiting: (() => void)[] = []
   readonly #end: () => void
 
   /** @param warn called once, if not everything can be counted */
@@ -114,35 +121,37 @@ export class GasReport {
     this.#names = names
     this.#catalogue = catalogue
     this.#end = chain.onChange((change) => {
-      if (change.head.added.length > 0) this.#wait(change)
+      if (change.head.added.length > 0) this.#wait(() => this.#countChange(change))
     })
   }
 
   /** Also counts calls within transactions from now on, which requires call frames. */
   countInner(): void {
-    const take = (calls: readonly InnerCalls[]): void =>
-      this.#wait({ calls, world: this.#names.world })
+    const take = (all: readonly InnerCalls[]): void => {
+      const { world } = this.#names
+      this.#wait(() => {
+        for (const calls of all) this.#countInner(calls, world)
+      })
+    }
     this.#chain.execution.watchCommands(() => new InnerCallWatch(take))
   }
 
   summary(): GasSummary {
-    return summaryOf(this.counted(), this.#catalogue)
+    return summaryOf([this.counted()], this.#catalogue)
   }
 
-  /** Counts by contract and function, under current names. */
+  /** Under current names. A function may be there twice. */
   counted(): CountedGas {
     this.#countAll()
     this.#settle()
-    const usages = new Map<string, Usage>()
-    for (const usage of this.#usages.values()) addCounts(usageIn(usages, usage), usage)
+    const usages = [...this.#usages.values()]
     let unnamed = 0
-    for (const called of this.#unsettled.values()) {
+    for (const { called, counts } of this.#unsettled.values()) {
       const rowKey = this.#rowKeyOf(called)
-      if (rowKey !== undefined) addCounts(usageIn(usages, rowKey), called)
-      else if (called.kind === 'transaction') unnamed += callsOf(called) + called.failed
+      if (rowKey !== undefined) usages.push({ ...rowKey, ...counts })
+      else if (called.kind === 'transaction') unnamed += callsOf(counts) + counts.failed
     }
-    const all = [...usages.values()]
-    return { usages: all, totals: this.#totals, unnamed, isCut: this.#isCut }
+    return { usages, totals: this.#totals, unnamed, isCut: this.#isCut }
   }
 
   close(): void {
@@ -151,21 +160,14 @@ export class GasReport {
   }
 
   /** Queued, because looking up names takes time. */
-  #wait(what: StateChange | WaitingCalls): void {
-    this.#waiting.push(what)
+  #wait(count: () => void): void {
+    if (this.#waiting.length === 0) setImmediate(() => this.#countAll())
+    this.#waiting.push(count)
     if (this.#waiting.length >= MOST_WAITING) this.#countAll()
-    else this.#timer ??= setImmediate(() => this.#countAll())
   }
 
   #countAll(): void {
-    clearImmediate(this.#timer)
-    this.#timer = undefined
-    const waiting = this.#waiting
-    this.#waiting = []
-    for (const each of waiting) {
-      if ('head' in each) this.#countChange(each)
-      else for (const calls of each.calls) this.#countInner(calls, each.world)
-    }
+    for (const count of this.#waiting.splice(0)) count()
   }
 
   #countChange({ head }: StateChange): void {
@@ -230,7 +232,7 @@ export class GasReport {
     const hashes = [input, ...codes].map(hashOf)
     const key = [kind, to, isAdmin, through, isHandedOn, ...hashes].join(' ')
     const known = this.#unsettled.get(key)
-    if (known !== undefined) return known
+    if (known !== undefined) return known.counts
     const isFull =
       this.#unsettled.size >= MOST_UNSETTLED ||
       this.#unsettledBytes + input.length > MOST_UNSETTLED_BYTES
@@ -239,22 +241,22 @@ export class GasReport {
       return undefined
     }
     this.#unsettledBytes += input.length
-    const made = { ...called, input: input.slice(), ...noCounts() }
-    this.#unsettled.set(key, made)
-    return made
+    const counts = noCounts()
+    this.#unsettled.set(key, { called: { ...called, input: input.slice() }, counts })
+    return counts
   }
 
   /** Assigns queued counts to artifacts that have arrived since. */
   #settle(): void {
     if (this.#version === this.#catalogue.version) return
     this.#version = this.#catalogue.version
-    for (const [key, called] of this.#unsettled) {
+    for (const [key, { called, counts }] of this.#unsettled) {
       const rowKey = this.#isKnown(called) ? this.#rowKeyOf(called) : undefined
       if (rowKey === undefined) continue
       this.#unsettled.delete(key)
       this.#unsettledBytes -= called.input.length
       const usage = this.#usageOf(rowKey)
-      if (usage !== undefined) addCounts(usage, called)
+      if (usage !== undefined) addCounts(usage, counts)
     }
   }
 
@@ -310,7 +312,7 @@ export class GasTotals {
   readonly #catalogue: Catalogue
   readonly #reports = new Set<GasReport>()
   /** Of chains that have ended. */
-  #ended: CountedGas | undefined
+  #ended = merged([])
 
   constructor(catalogue: Catalogue) {
     this.#catalogue = catalogue
@@ -332,12 +334,11 @@ export class GasTotals {
 
   /** @param others counted in other threads */
   summary(others: readonly CountedGas[]): GasSummary {
-    return summaryOf(merged([this.counted(), ...others]), this.#catalogue)
+    return summaryOf([this.counted(), ...others], this.#catalogue)
   }
 }
 
-function merged(counts: readonly (CountedGas | undefined)[]): CountedGas {
-  const all = counts.filter((each) => each !== undefined)
+function merged(all: readonly CountedGas[]): CountedGas {
   const usages = new Map<string, Usage>()
   for (const usage of all.flatMap((each) => each.usages)) addCounts(usageIn(usages, usage), usage)
   return {
@@ -348,10 +349,32 @@ function merged(counts: readonly (CountedGas | undefined)[]): CountedGas {
   }
 }
 
-function summaryOf(
-  { usages, totals, unnamed, isCut }: CountedGas,
-  catalogue: Catalogue,
-): GasSummary {
+const NO_TOTALS: RunTotals = {
+  transactions: 0,
+  failed: 0,
+  logs: 0,
+  gasUsed: 0,
+  stateGasUsed: 0,
+}
+
+function totalsOf({ receipt, failure }: ExecutedTransaction): RunTotals {
+  return {
+    transactions: 1,
+    failed: failure === undefined ? 0 : 1,
+    logs: receipt.logs.length,
+    gasUsed: Number(receipt.gasUsed),
+    stateGasUsed: Number(receipt.blockGas?.state ?? 0n),
+  }
+}
+
+function sumOf(a: RunTotals, b: RunTotals): RunTotals {
+  const sum = { ...a }
+  for (const name of Object.keys(b) as (keyof RunTotals)[]) sum[name] += b[name]
+  return sum
+}
+
+function summaryOf(counts: readonly CountedGas[], catalogue: Catalogue): GasSummary {
+  const { usages, totals, unnamed, isCut } = merged(counts)
   const sorted = [...usages].sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
   const rows = sorted.map(rowOf)
   const warning = isCut ? CUT : emptiness(rows.length, unnamed, catalogue)
