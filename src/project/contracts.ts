@@ -6,7 +6,7 @@ import type { ChainState } from '../node/ledger/chainstate.ts'
 import type { Trie } from '../state/trie.ts'
 import { collectChanges, type ValueChange } from '../state/triewalk.ts'
 import { accountAt, emptyStorage, type StorageSlot, slotValue, type World } from '../state/world.ts'
-import type { TokenUnit, ValueStyle } from './abi/values.ts'
+import type { TokenUnit } from './abi/values.ts'
 import type { Artifacts } from './artifacts.ts'
 import type { Contract } from './code/catalogue.ts'
 import type { ProxyKind } from './code/proxies.ts'
@@ -121,11 +121,7 @@ export class Contracts {
   }
 
   /** What names the slots of an account: the layout of its code, how values are printed, and keys of mappings. */
-  async #readingOf(
-    state: ChainState,
-    world: World,
-    address: Address,
-  ): Promise<{ layout: unknown; style: ValueStyle; keys: readonly Uint8Array[] }> {
+  async #readingOf(state: ChainState, world: World, address: Address) {
     const { details } = this.#artifacts
     const exact = this.#names.identities.exact(world, address)
     if (exact !== undefined) await details.prepare([exact])

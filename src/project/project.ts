@@ -155,6 +155,6 @@ export class Project {
       const contract = contractOf(address)
       return contract && details.of(contract)?.layout
     }
-    return traceOf({ names, layoutOf }, traced)
+    return traceOf({ ...traced, names, layoutOf })
   }
 }

@@ -15,15 +15,6 @@ export interface FailedCheck {
   readonly cause: SourceCause | undefined
 }
 
-interface Given {
-  /** `flag(bool)`, `the constructor of Vault` */
-  readonly taker: string
-  readonly item: AbiItem
-  /** Without the selector or creation code. */
-  readonly data: Uint8Array
-  readonly isOptimized: boolean
-}
-
 /** Undefined if the frame reached a function's body, or the compiler's checks passed. */
 export function failedCheckOf(frame: RunFrame, known: FrameContract): FailedCheck | undefined {
   const { contract, name, details } = known
@@ -36,7 +27,7 @@ export function failedCheckOf(frame: RunFrame, known: FrameContract): FailedChec
     const taker = `the constructor of ${name}`
     if (value > 0n && item?.isPayable !== true) return notPayable(taker, value)
     const data = input.subarray(contract.creation?.length ?? input.length)
-    return item && misfit({ taker, item, data, isOptimized })
+    return item && misfit(taker, item, data, isOptimized)
   }
   const called = memberOf(contract, 'function', selectorOf(input))
   if (isLibrary(frame) && !isView(called)) {
@@ -52,7 +43,7 @@ export function failedCheckOf(frame: RunFrame, known: FrameContract): FailedChec
     return notPayable(called.name, value)
   }
   const data = input.subarray(4)
-  return called && misfit({ taker: called.signature, item: called, data, isOptimized })
+  return called && misfit(called.signature, called, data, isOptimized)
 }
 
 function certain(reason: string, cause: SourceCause | undefined): FailedCheck {
@@ -74,7 +65,16 @@ function notPayable(what: string, value: bigint, isFallback = false): FailedChec
   return certain(`${what} is not payable but was sent ${ether(value)}`, cause)
 }
 
-function misfit({ taker, item, data, isOptimized }: Given): FailedCheck | undefined {
+/**
+ * @param taker `flag(bool)`, `the constructor of Vault`
+ * @param data without the selector or creation code
+ */
+function misfit(
+  taker: string,
+  item: AbiItem,
+  data: Uint8Array,
+  isOptimized: boolean,
+): FailedCheck | undefined {
   const reason = `the arguments do not fit ${taker}`
   const fit = inputsFit(item, data)
   if (fit === 'undecodable' && item.kind === 'function') {
@@ -89,10 +89,8 @@ function misfit({ taker, item, data, isOptimized }: Given): FailedCheck | undefi
 }
 
 /** A library's code begins with PUSH20 of its own address, to refuse direct calls. */
-const PUSH20 = 0x73
-
 function isLibrary({ code, kind }: RunFrame): boolean {
-  return code?.[0] === PUSH20 && code[21] === OP.ADDRESS && kind !== 'DELEGATECALL'
+  return code?.[0] === OP.PUSH20 && code[21] === OP.ADDRESS && kind !== 'DELEGATECALL'
 }
 
 /** View functions of a library may be called directly. */

@@ -2,7 +2,7 @@
 import { checksumAddress } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { short } from '../../core/format.ts'
-import type { SourceCause, SourceExplanation } from '../../evm/reasons.ts'
+import type { SourceExplanation } from '../../evm/reasons.ts'
 import type { Rerun } from '../../node/chain/failedrun.ts'
 import type { World } from '../../state/world.ts'
 import { jsonArguments } from '../abi/values.ts'
@@ -16,7 +16,7 @@ import {
   type RunFrame,
   recordFrames,
 } from './frames.ts'
-import { silentReason } from './reason.ts'
+import { type Silent, silentReason } from './reason.ts'
 import type { CodeMap } from './sourcemap.ts'
 import { type FailedFrame, failedFrame, type StackEntry } from './stack.ts'
 import { trailOf } from './trails.ts'
@@ -32,11 +32,6 @@ export interface Explainer {
   readonly catalogue: Catalogue
   readonly details: DetailReader
   readonly now: () => number
-}
-
-interface Run {
-  readonly chain: readonly RunFrame[]
-  readonly world: World
 }
 
 /** Undefined if the run does not fail, or no contract in it has a known source. */
@@ -68,7 +63,7 @@ export async function explain(
   return { lines: [reason, ...shortened(stack).map(entryText)], cause }
 }
 
-async function runOf(explainer: Explainer, rerun: Rerun, map?: MapOf): Promise<Run | undefined> {
+async function runOf(explainer: Explainer, rerun: Rerun, map?: MapOf) {
   const { tracer, top } = recordFrames(map)
   const world = await rerun({ ...tracer, onPause: impatience(explainer.now) })
   const outermost = top()
@@ -125,7 +120,7 @@ function reasonOf(
   frames: readonly FailedFrame[],
   world: World,
   usual: string,
-): { readonly reason: string; readonly cause: SourceCause | undefined } {
+): Silent {
   const failed = frames.at(-1)
   if (failed === undefined) return { reason: usual, cause: undefined }
   const { frame } = failed

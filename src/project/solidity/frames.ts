@@ -1,5 +1,4 @@
 // Records the frames of a failed run in a second run: which failed, their code, and how they ended.
-import type { Address } from '../../core/hex.ts'
 import { EMPTY_BYTES } from '../../core/hex.ts'
 import type { Failure, FrameStart, Tracer } from '../../evm/executor.ts'
 import { OP } from '../../evm/opcodes.ts'
@@ -8,12 +7,7 @@ import type { Details } from './details.ts'
 import type { CodeMap } from './sourcemap.ts'
 import { beginTrail, follow, type OpenTrail, RECORDED } from './trails.ts'
 
-export interface RunFrame {
-  readonly kind: FrameStart['kind']
-  readonly to: Address | null
-  readonly value: bigint
-  readonly input: Uint8Array
-  readonly isPrecompile: boolean
+export interface RunFrame extends Omit<FrameStart, 'code'> {
   /** Undefined for a creation, whose input is its code. */
   readonly code: Uint8Array | undefined
   readonly calls: readonly RunFrame[]
@@ -94,14 +88,11 @@ export function recordFrames(mapOf?: MapOf): {
   return { tracer, top: () => top }
 }
 
-function opened({ kind, to, value, input, code, isPrecompile }: FrameStart): Open {
+function opened(start: FrameStart): Open {
   return {
-    kind,
-    to,
-    value,
-    input: input.slice(),
-    isPrecompile,
-    code: to === null ? undefined : code(),
+    ...start,
+    input: start.input.slice(),
+    code: start.to === null ? undefined : start.code(),
     calls: [],
     output: EMPTY_BYTES,
     failure: undefined,

@@ -7,7 +7,7 @@ import type { FailedFrame } from './stack.ts'
 
 type NameOf = (address: Address) => string
 
-interface Silent {
+export interface Silent {
   readonly reason: string
   readonly cause?: SourceCause | undefined
 }

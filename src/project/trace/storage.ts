@@ -125,7 +125,8 @@ export function storageTexts(
   const variables = variablesOf(layout, keys, style, read)
   const printed = new Set<bigint>()
   return changes.flatMap(({ slot, before, after }) => {
-    const known = variables.get(slot) ?? []
+    const proxied = PROXY_SLOTS.get(slot)
+    const known = variables.get(slot) ?? (proxied === undefined ? [] : [proxied])
     const changed = known.filter((each) => part(before, each) !== part(after, each))
     const [long] = changed.filter(({ head }) => head !== undefined)
     if (long?.head !== undefined) {
@@ -137,21 +138,11 @@ export function storageTexts(
       printed.add(long.head)
       return [`${long.name} ${from} → ${to}`]
     }
-    const proxied = PROXY_SLOTS.get(slot)
-    if (changed.length === 0 && proxied !== undefined) {
-      return [`${proxied.name} ${text(proxied, before, style)} → ${text(proxied, after, style)}`]
-    }
     if (changed.length === 0) return [rawText({ slot, before, after })]
     return changed.map((each) => {
       const [from, to] = [part(before, each), part(after, each)]
-      const parameter = { type: each.type }
-      const alike = inOneUnit(
-        [
-          { parameter, value: from },
-          { parameter, value: to },
-        ],
-        style,
-      )
+      const both = [from, to].map((value) => ({ parameter: each, value }))
+      const alike = inOneUnit(both, style)
       return `${each.name} ${text(each, from, alike)} → ${text(each, to, alike)}`
     })
   })

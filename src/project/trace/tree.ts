@@ -58,7 +58,7 @@ export interface TracedTransaction {
   readonly after: World
 }
 
-interface Tracing {
+interface Tracing extends TracedTransaction {
   readonly names: Names
   /** Storage layout of an account after the run, as the compiler gives it. */
   readonly layoutOf: (address: Address) => unknown
@@ -91,21 +91,15 @@ function recordAllCalls(): ReturnType<typeof recordCalls> {
   return recordCalls({ withLogs: true, keep: new TraceBudget(Number.POSITIVE_INFINITY).keep })
 }
 
-export function traceOf(tracing: Tracing, traced: TracedTransaction): CallTrace {
-  const { names } = tracing
-  const call = nodeOf({ names, before: traced.before, world: traced.after }, traced.top)
-  const storage = traced.top.failure === undefined ? storageOf(tracing, traced) : []
+export function traceOf(tracing: Tracing): CallTrace {
+  const { top } = tracing
+  const call = nodeOf(tracing, top)
+  const storage = top.failure === undefined ? storageOf(tracing) : []
   return { call, storage, lines: traceLines(call, storage) }
 }
 
-interface TraceContext {
-  readonly names: Names
-  readonly before: World
-  readonly world: World
-}
-
-function nodeOf(context: TraceContext, frame: CallFrame): TraceNode {
-  const { names, before, world } = context
+function nodeOf(tracing: Tracing, frame: CallFrame): TraceNode {
+  const { names, before, after: world } = tracing
   const { kind, from, to, value, gasUsed, input, output, failure } = frame
   const described = names.frame(world, frame, before)
   const result = failure === undefined ? described?.answer(output) : undefined
@@ -120,7 +114,7 @@ function nodeOf(context: TraceContext, frame: CallFrame): TraceNode {
     output: hexFromBytes(output),
     ...(result ? { result } : {}),
     ...(failure === undefined ? {} : { error: errorOf(names, world, frame) }),
-    steps: stepsOf(context, frame),
+    steps: stepsOf(tracing, frame),
   }
 }
 
@@ -152,18 +146,18 @@ function errorOf(names: Names, world: World, { to, output, failure }: CallFrame)
 }
 
 /** Events go after the calls that came before them. */
-function stepsOf(context: TraceContext, frame: CallFrame): (TraceNode | TraceEvent)[] {
-  const { names, world } = context
+function stepsOf(tracing: Tracing, frame: CallFrame): (TraceNode | TraceEvent)[] {
+  const { names, after } = tracing
   const steps: (TraceNode | TraceEvent)[] = []
   const logs = [...frame.logs]
   const take = (position: number): void => {
     while (logs[0] !== undefined && logs[0].position <= position) {
-      steps.push(eventOf(names, world, frame, logs.shift()!))
+      steps.push(eventOf(names, after, frame, logs.shift()!))
     }
   }
   for (const [i, call] of frame.calls.entries()) {
     take(i)
-    steps.push(nodeOf(context, call))
+    steps.push(nodeOf(tracing, call))
   }
   take(frame.calls.length)
   return steps
@@ -181,9 +175,7 @@ function eventOf(
   return { type: 'EVENT', address: log.address, name: described?.text ?? raw }
 }
 
-function storageOf(tracing: Tracing, traced: TracedTransaction): TraceStorage[] {
-  const { names, layoutOf } = tracing
-  const { top, touched, before, after } = traced
+function storageOf({ names, layoutOf, top, touched, before, after }: Tracing): TraceStorage[] {
   const keys = mappingKeys(keysIn(top))
   return [...touched].flatMap(([address, slots]) => {
     const read = readerOf(before, after, address)
