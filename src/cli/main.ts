@@ -1,5 +1,6 @@
 // The command without a subcommand: reads options, starts a chain and waits for its end. For subcommands see shell.ts.
 import { readFileSync } from 'node:fs'
+import { mergeRecordings } from '../app/forking.ts'
 import {
   environmentSource,
   fileSource,
@@ -8,8 +9,9 @@ import {
   unknownVariables,
 } from '../app/settings.ts'
 import { DevchainError, readFailure } from '../core/errors.ts'
+import { plural } from '../core/format.ts'
 import type { AllSettings } from '../options/derived.ts'
-import { complain, withOutput } from './output.ts'
+import { complain, reported } from './output.ts'
 import { type CommandLine, type GivenOptions, readArguments } from './parse/commandline.ts'
 import { EXIT, type HeavyName } from './parse/subcommands.ts'
 import { start } from './start.ts'
@@ -19,7 +21,7 @@ import { start } from './start.ts'
  * @returns the exit code, once the chain has stopped
  */
 export async function main(argv: readonly string[]): Promise<number> {
-  return await withOutput(async () => {
+  return await reported(undefined, false, async () => {
     const line = await readArguments(argv)
     if (typeof line === 'number') return line
     const settings = await readSettings(line.options)
@@ -28,33 +30,36 @@ export async function main(argv: readonly string[]): Promise<number> {
 }
 
 /**
- * The shell is bundled apart and has its own copy of output.ts, so it does not recognize a failed write of this bundle.
+ * The shell is bundled apart and has its own copy of output.ts, so it does not recognize the failures of this bundle.
  * @returns the exit code
  */
 export async function heavyCommand(name: HeavyName, line: CommandLine): Promise<number> {
-  return await withOutput(() => runHeavy(name, line))
+  // mistakes in files, which are no mistakes in the arguments
+  const mistaken = name === 'state' || name === 'fork-merge' ? EXIT.refused : EXIT.usage
+  return await reported(name, line.flags.json === true, () => RUN[name](line), mistaken)
 }
 
-async function runHeavy(name: HeavyName, line: CommandLine): Promise<number> {
-  switch (name) {
-    case 'exec':
-      return (await import('./commands/exec.ts')).execCommand(line, readSettings)
-    case 'gas-diff':
-      return (await import('./commands/gasdiff.ts')).gasDiffCommand(line, readSettings)
-    case 'export':
-      return (await import('./commands/export.ts')).exportCommand(line)
-    case 'fork-merge':
-      return (await import('./commands/forkmerge.ts')).forkMergeCommand(line)
-    case 'state':
-      return (await import('./commands/state.ts')).stateCommand(line)
-    case 'completions':
-      return (await import('./commands/completions.ts')).completionsCommand(line)
-  }
+/** Each returns the exit code, or the text to print. */
+const RUN: Readonly<Record<HeavyName, (line: CommandLine) => Promise<number | string>>> = {
+  exec: async (line) => (await import('./commands/exec.ts')).execCommand(line, readSettings),
+  'gas-diff': async (line) =>
+    (await import('./commands/gasdiff.ts')).gasDiffCommand(line, readSettings),
+  export: async (line) => (await import('./commands/export.ts')).exportCommand(line),
+  'fork-merge': forkMergeCommand,
+  state: async (line) => (await import('./commands/state.ts')).stateCommand(line),
+  completions: async (line) => (await import('./commands/completions.ts')).completionsCommand(line),
+}
+
+/** `devchain fork-merge`: merges recordings of one fork into the first. */
+async function forkMergeCommand({ words }: CommandLine): Promise<string> {
+  const [into = '', ...others] = words
+  const { items, added } = await mergeRecordings(into, others)
+  return `${into}: ${plural(BigInt(items), 'item')}, ${added} of them new\n`
 }
 
 /** Reports invalid settings and returns the exit code. */
 async function readSettings(values: GivenOptions): Promise<AllSettings | number> {
-  try {
+  return await reported(undefined, false, async () => {
     const given: OptionSource = { kind: 'flag', values }
     const environment = environmentSource(process.env)
     const path = values.config ?? environment.values.config
@@ -63,11 +68,7 @@ async function readSettings(values: GivenOptions): Promise<AllSettings | number>
     const unknown = settings.quiet ? [] : unknownVariables(process.env)
     for (const sentence of unknown) await complain(`devchain: ${sentence}\n`)
     return settings
-  } catch (error) {
-    if (!(error instanceof DevchainError)) throw error
-    await complain(`devchain: ${error.message}\n`)
-    return EXIT.usage
-  }
+  })
 }
 
 /** @throws {DevchainError} `INVALID_PARAMS` for an option that requires another */

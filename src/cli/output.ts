@@ -2,9 +2,29 @@
 import { renameSync, rmSync, write, writeFileSync } from 'node:fs'
 import { Writable } from 'node:stream'
 import { DevchainError, writeFailure } from '../core/errors.ts'
+import { printable } from '../core/format.ts'
+import { EXIT } from './parse/subcommands.ts'
+
+/** Ends a command with a message, unless that is empty, and an exit code. */
+export class CommandFailure extends Error {
+  readonly exitCode: number
+  /** Printed after the message. */
+  readonly hint: string
+
+  constructor(message: string, exitCode: number, hint = '') {
+    super(message)
+    this.exitCode = exitCode
+    this.hint = hint
+  }
+
+  /** The form of `--json`. */
+  get json(): object {
+    return { message: this.message }
+  }
+}
 
 /** Standard output failed although its reader may still be there. */
-class OutputError extends Error {}
+class OutputError extends CommandFailure {}
 
 /** Error codes after the reader is gone. */
 const GONE: ReadonlySet<string> = new Set(['EPIPE', 'ECONNRESET', 'EOF', 'ERR_STREAM_DESTROYED'])
@@ -13,12 +33,12 @@ const GONE: ReadonlySet<string> = new Set(['EPIPE', 'ECONNRESET', 'EOF', 'ERR_ST
  * Resolves when all is written, because the process ends then and a pipe takes only so much at once; also when the reader
  * is
  * gone.
- * @throws {OutputError} for what `withOutput` reports, such as a full disk
+ * @throws {OutputError} for what `reported` prints, such as a full disk
  */
 export async function print(text: string): Promise<void> {
   const error = await written(process.stdout, text)
   if (error === undefined || GONE.has(error.code ?? '')) return
-  throw new OutputError(`cannot write to standard output: ${error.message}`)
+  throw new OutputError(`cannot write to standard output: ${error.message}`, EXIT.refused)
 }
 
 /** Failures are ignored: they cannot be reported. */
@@ -26,14 +46,32 @@ export async function complain(text: string): Promise<void> {
   await written(process.stderr, text)
 }
 
-/** @returns the command's exit code, or 1 if its output could not be written */
-export async function withOutput(run: () => Promise<number>): Promise<number> {
+/**
+ * Runs a command or a part of one. Prints the text that it returns, or why it failed.
+ * @param name of the command, for messages; undefined: there is none
+ * @param mistaken the exit code for a `DevchainError`
+ * @returns the exit code, or what else `run` returns
+ */
+export async function reported<T>(
+  name: string | undefined,
+  isJson: boolean,
+  run: () => Promise<T | string>,
+  mistaken: number = EXIT.usage,
+): Promise<T | number> {
   try {
-    return await run()
+    const end = await run()
+    if (typeof end !== 'string') return end
+    await print(end)
+    return EXIT.ok
   } catch (error) {
-    if (!(error instanceof OutputError)) throw error
-    await complain(`devchain: ${error.message}\n`)
-    return 1
+    const failure =
+      error instanceof DevchainError ? new CommandFailure(error.message, mistaken) : error
+    if (!(failure instanceof CommandFailure)) throw error
+    const { message, exitCode, hint, json } = failure
+    const who = name === undefined || failure instanceof OutputError ? '' : `${name}: `
+    const line = `devchain: ${who}${printable(message).replaceAll('\n', ' ')}${hint}`
+    if (message !== '') await complain(`${isJson ? JSON.stringify(json) : line}\n`)
+    return exitCode
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { forkCacheCommand } from './commands/forkcache.ts'
 import { remoteCommand } from './commands/remote.ts'
-import { withOutput } from './output.ts'
+import { reported } from './output.ts'
 import { readArguments } from './parse/commandline.ts'
 import { HEAVY } from './parse/subcommands.ts'
 
@@ -11,17 +11,14 @@ import { HEAVY } from './parse/subcommands.ts'
  * @returns the exit code
  */
 export async function main(argv: readonly string[]): Promise<number> {
-  return await withOutput(() => run(argv))
-}
-
-async function run(argv: readonly string[]): Promise<number> {
   const line = await readArguments(argv)
   if (typeof line === 'number') return line
   const { name } = line
   const heavy = HEAVY.find((each) => each === name)
   if (heavy !== undefined) return await (await import('./main.ts')).heavyCommand(heavy, line)
-  if (name === 'fork-cache') return await forkCacheCommand(line)
   // without a subcommand there are only options, which this bundle does not handle
   if (name === undefined) throw new Error(`${argv[0]} is no command`)
-  return await remoteCommand(name, line)
+  return await reported(name, line.flags.json === true, async () =>
+    name === 'fork-cache' ? forkCacheCommand(line) : await remoteCommand(name, line),
+  )
 }

@@ -1,4 +1,5 @@
 // Starts a chain for the command line, logs its events, and stops it on a signal.
+import { spawn } from 'node:child_process'
 import { createWriteStream, fstatSync, openSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -15,31 +16,27 @@ import { Logger, methodPattern } from './log/logger.ts'
 import { loadPalette, type Palette, wantsColor } from './log/palette.ts'
 import { createPrettyRenderer } from './log/pretty.ts'
 import { LogWriter, type Sink } from './log/writer.ts'
-import { complain, outliveReaders, replaceFile } from './output.ts'
+import { CommandFailure, outliveReaders, replaceFile } from './output.ts'
 import { watchParent } from './parent.ts'
 import { EXIT } from './parse/subcommands.ts'
 import { endReports } from './reports.ts'
-import { runSetup, SetupFailure } from './setup.ts'
-import { withSpinner } from './spinner.ts'
 
 /** Milliseconds that the end waits for sockets, and then for the log's reader. */
 const CLOSE_MS = 50
 const FLUSH_MS = 30
+
+/** Milliseconds before the spinner shows. */
+const PATIENCE_MS = 200
 
 /** Milliseconds for which the first calls have the processor before less urgent work. */
 const FIRST_CALLS_MS = 20
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** An error that the user can fix: one line, no stack. */
-export interface StartFailure {
-  readonly message: string
-  readonly exitCode: number
-}
-
 /**
  * Runs a chain until a signal or the parent's end stops it.
  * @returns the exit code
+ * @throws {CommandFailure} for what the user can fix
  */
 export async function start(settings: AllSettings): Promise<number> {
   const stopped = stopSignal(settings.exitWithParent)
@@ -54,13 +51,9 @@ export async function start(settings: AllSettings): Promise<number> {
     terminal.report(reports.text)
     await Promise.race([devchain.close(), delay(CLOSE_MS)])
     if (reports.refusal === undefined) return EXIT.ok
-    process.stderr.write(`devchain: ${reports.refusal}\n`)
-    return EXIT.refused
+    throw new CommandFailure(reports.refusal, EXIT.refused)
   } catch (error) {
-    const refusal = refusalOf(error, settings)
-    if (refusal === undefined) throw error
-    await complain(`devchain: ${refusal.message}\n`)
-    return refusal.exitCode
+    throw refusalOf(error, settings) ?? error
   } finally {
     await terminal?.close()
   }
@@ -105,6 +98,47 @@ export async function bringUp(
     isReady()
   }
   return { devchain, url: endpoints.url }
+}
+
+/** A spinner on the terminal for slow work. */
+async function withSpinner<T>(
+  text: string,
+  isTerminal: boolean,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (!isTerminal) return await work()
+  let isDone = false
+  let stop: (() => void) | undefined
+  const timer = setTimeout(async () => {
+    const { default: ora } = await import('ora')
+    if (isDone) return
+    const spinner = ora({ text, discardStdin: false }).start()
+    stop = () => spinner.stop()
+  }, PATIENCE_MS)
+  try {
+    return await work()
+  } finally {
+    isDone = true
+    clearTimeout(timer)
+    stop?.()
+  }
+}
+
+/**
+ * Runs a shell command with the variables of `devchain exec`. What it prints goes to standard error.
+ * @throws {CommandFailure} unless it exits with 0
+ */
+async function runSetup(command: string, url: string): Promise<void> {
+  const env = { ...process.env, DEVCHAIN_URL: url, ETH_RPC_URL: url }
+  const child = spawn(command, { shell: true, stdio: ['ignore', 2, 2], env })
+  const end = await new Promise<string | undefined>((resolve) => {
+    child.once('error', ({ message }) => resolve(message))
+    child.once('exit', (code, signal) => {
+      resolve(code === 0 ? undefined : signal === null ? `exit code ${code}` : `ended by ${signal}`)
+    })
+  })
+  if (end === undefined) return
+  throw new CommandFailure(`--setup failed: ${command}: ${end}`, EXIT.refused)
 }
 
 export interface Greeter {
@@ -250,45 +284,42 @@ function stopSignal(exitWithParent: boolean): Promise<void> {
 }
 
 /** As `refusalOf` for a command that runs another beside the chain. @throws the error if it is a bug */
-export function failedStart(error: unknown, settings: AllSettings): StartFailure {
+export function failedStart(error: unknown, settings: AllSettings): CommandFailure {
   const refusal = refusalOf(error, settings)
   if (refusal === undefined) throw error
-  return refusal.exitCode === EXIT.usage ? refusal : { ...refusal, exitCode: EXIT.noStart }
+  if (refusal.exitCode === EXIT.usage) return refusal
+  return new CommandFailure(refusal.message, EXIT.noStart)
 }
 
 /** The message for an error that the user can fix; undefined for a bug. */
-function refusalOf(
-  error: unknown,
-  { host, port, readyFile, logFile, coverage }: AllSettings,
-): StartFailure | undefined {
+function refusalOf(error: unknown, settings: AllSettings): CommandFailure | undefined {
+  if (error instanceof CommandFailure) return error
   if (error instanceof DevchainError) {
     // the arguments are valid, but what they name is not
     const isRefused = error.word === 'INVALID_BLOCK' || error.word === 'LIMIT_EXCEEDED'
-    return { message: error.message, exitCode: isRefused ? EXIT.refused : EXIT.usage }
+    return new CommandFailure(error.message, isRefused ? EXIT.refused : EXIT.usage)
   }
-  if (error instanceof SetupFailure) return { message: error.message, exitCode: EXIT.refused }
-  const { code, path, syscall } = error as NodeJS.ErrnoException
-  switch (code) {
-    case 'EADDRINUSE':
-      return {
-        message: `port ${port} of ${host} is taken: stop the program that listens there, or choose another with --port (--port 0 picks a free one)`,
-        exitCode: 1,
-      }
-    case 'EACCES':
-      if (syscall === 'listen') {
-        return {
-          message: `port ${port} needs administrator rights: choose one above 1023`,
-          exitCode: 1,
-        }
-      }
-      break
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-      return { message: `${host} is not an address of this computer: see --host`, exitCode: 1 }
+  const message = systemMessage(error as NodeJS.ErrnoException, settings)
+  return message === undefined ? undefined : new CommandFailure(message, EXIT.refused)
+}
+
+function systemMessage(
+  error: NodeJS.ErrnoException,
+  { host, port, readyFile, logFile, coverage }: AllSettings,
+): string | undefined {
+  const { code, path, syscall } = error
+  if (code === 'EADDRINUSE') {
+    return `port ${port} of ${host} is taken: stop the program that listens there, or choose another with --port (--port 0 picks a free one)`
+  }
+  if (code === 'EACCES' && syscall === 'listen') {
+    return `port ${port} needs administrator rights: choose one above 1023`
+  }
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+    return `${host} is not an address of this computer: see --host`
   }
   if (path === undefined) return undefined
   const flags = { '--log-file': logFile, '--coverage': coverage, '--ready-file': readyFile }
   const [named] = Object.entries(flags).filter(([, given]) => given && path.startsWith(given))
   const file = named === undefined ? path : `${named[1]} (${named[0]})`
-  return { message: `cannot write ${file}: ${writeFailure(error)}`, exitCode: 1 }
+  return `cannot write ${file}: ${writeFailure(error)}`
 }

@@ -4,28 +4,31 @@ import { jsonIn } from '../../core/objects.ts'
 import { OPTIONS } from '../../options/table.ts'
 import { JSON_HEADERS, Poster } from '../../rpc/post.ts'
 import type { Json } from '../../rpc/schema.ts'
+import { CommandFailure } from '../output.ts'
 import { EXIT } from '../parse/subcommands.ts'
 
-export class ChainRefusal extends Error {
+/** The chain returned an error. */
+export class ChainRefusal extends CommandFailure {
   readonly code: number
   readonly data: Json | undefined
 
-  constructor(message: string, code: number, data: Json | undefined) {
-    super(message)
+  constructor(message: string, code: number, data?: Json) {
+    super(message, EXIT.refused, ` (error ${code})`)
     this.code = code
     this.data = data
+  }
+
+  override get json(): object {
+    const { code, message, data } = this
+    return { code, message, data }
   }
 }
 
 /** There was no response, or none in JSON-RPC. */
-export class NoChain extends Error {}
-
-/** The exit code of a failed command, and a hint to print. Rethrows bugs. */
-export function exitOf(error: unknown): readonly [code: number, hint: string] {
-  if (error instanceof ChainRefusal) return [EXIT.refused, ` (error ${error.code})`]
-  if (error instanceof NoChain) return [EXIT.noChain, ' (--url sets another URL)']
-  if (error instanceof DevchainError) return [EXIT.usage, '']
-  throw error
+export class NoChain extends CommandFailure {
+  constructor(message: string) {
+    super(message, EXIT.noChain, ' (--url sets another URL)')
+  }
 }
 
 export interface Call {

@@ -1,11 +1,10 @@
 // Shell completions, derived from the options and subcommands.
-import { printValue } from '../../core/errors.ts'
+import { DevchainError, printValue } from '../../core/errors.ts'
 import { flagOf, OPTION_KEYS } from '../../options/derived.ts'
 import { OPTIONS } from '../../options/table.ts'
 import { HARDFORKS } from '../../protocol/forks.ts'
-import { complain, print } from '../output.ts'
 import type { CommandLine } from '../parse/commandline.ts'
-import { EXIT, SHELLS, type Shell, SUBCOMMANDS, type Subcommand } from '../parse/subcommands.ts'
+import { SHELLS, type Shell, SUBCOMMANDS, type Subcommand } from '../parse/subcommands.ts'
 
 /** What may follow a flag: listed words, files, names of snapshots from a running chain, or anything. */
 type Values = readonly string[] | 'files' | 'snapshots' | 'any'
@@ -23,18 +22,16 @@ interface Command extends Pick<Subcommand, 'name' | 'sentence' | 'startsChain'> 
   readonly argument: Values | undefined
 }
 
-/** @returns the exit code */
-export async function completionsCommand({ words }: Pick<CommandLine, 'words'>): Promise<number> {
+/** @returns the text to print */
+export async function completionsCommand({ words }: Pick<CommandLine, 'words'>): Promise<string> {
   const shell = SHELLS.find((each) => each === words[0])
   if (shell === undefined) {
-    const expected = `expected one of ${SHELLS.join(', ')}, got ${printValue(words[0])}`
-    await complain(`devchain: completions: ${expected}\n`)
-    return EXIT.usage
+    const message = `expected one of ${SHELLS.join(', ')}, got ${printValue(words[0])}`
+    throw new DevchainError('INVALID_PARAMS', message)
   }
   const { methods } = await import('../../methods/index.ts')
   const names = methods.flatMap(({ name, aliases }) => [name, ...aliases])
-  await print(completionsFor(shell, names.sort()))
-  return EXIT.ok
+  return completionsFor(shell, names.sort())
 }
 
 /** @param methods that `devchain rpc` may call */

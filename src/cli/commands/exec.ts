@@ -89,9 +89,7 @@ async function runBeside(
     output = openOutput(log, settings)
     ;({ devchain, url } = await bringUp(settings, output))
   } catch (error) {
-    const { message, exitCode } = failedStart(error, settings)
-    await complain(`devchain: exec: ${message}\n`)
-    return exitCode
+    throw failedStart(error, settings)
   }
   try {
     const { exitCode, refusal, isInterrupted } = await run(command, environmentFor(url, hasChains))

@@ -4,32 +4,22 @@ import { DevchainError, printValue, writeFailure } from '../../core/errors.ts'
 import { parseBytes, quantityFromBigint } from '../../core/hex.ts'
 import { decodeBlock, type EncodedBlock } from '../../protocol/blocks/blockdecoding.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { complain, print } from '../output.ts'
+import { CommandFailure } from '../output.ts'
 import type { CommandLine } from '../parse/commandline.ts'
 import { EXIT } from '../parse/subcommands.ts'
-import { ask, askAll, chainUrl, exitOf } from './client.ts'
+import { ask, askAll, chainUrl } from './client.ts'
 
 const BATCH = 50
 
-/** An error that the user can fix; any other is a bug. */
-class ExportError extends Error {}
-
-/** @returns the exit code */
+/** @returns the text to print */
 export async function exportCommand({
   words,
   flags,
-}: Pick<CommandLine, 'words' | 'flags'>): Promise<number> {
-  try {
-    const [file = ''] = words
-    const url = chainUrl(flags.url, flags.chain)
-    const last = await exportChain(file, url)
-    await print(`wrote blocks 0 to ${last} of ${url} to ${file}\n`)
-    return EXIT.ok
-  } catch (error) {
-    const [exitCode, hint] = error instanceof ExportError ? [EXIT.refused, ''] : exitOf(error)
-    await complain(`devchain: export: ${(error as Error).message}${hint}\n`)
-    return exitCode
-  }
+}: Pick<CommandLine, 'words' | 'flags'>): Promise<string> {
+  const [file = ''] = words
+  const url = chainUrl(flags.url, flags.chain)
+  const last = await exportChain(file, url)
+  return `wrote blocks 0 to ${last} of ${url} to ${file}\n`
 }
 
 /**
@@ -61,7 +51,7 @@ async function exportChain(file: string, url: string): Promise<bigint> {
 }
 
 function cannotWrite(file: string, error: unknown): never {
-  throw new ExportError(`cannot write ${file}: ${writeFailure(error)}`)
+  throw refusal(`cannot write ${file}: ${writeFailure(error)}`)
 }
 
 async function blocksFrom(url: string, first: bigint, last: bigint): Promise<Uint8Array[]> {
@@ -87,7 +77,7 @@ async function checkLink(
   const params = [quantityFromBigint(number - 1n), false]
   const before = await ask(url, { method: 'eth_getBlockByNumber', params })
   const isSame = (before as { readonly hash?: Json } | null)?.hash === parentHash
-  throw new ExportError(
+  throw refusal(
     isSame
       ? `block ${number - 1n} is in a run of more than 1,000,000 empty blocks: their hashes differ from those of their headers, so no chain accepts them`
       : `the chain changed at block ${number} while it was exported: try again`,
@@ -96,7 +86,7 @@ async function checkLink(
 
 function quantityOf(result: Json): bigint {
   if (typeof result === 'string' && /^0x[0-9a-f]+$/i.test(result)) return BigInt(result)
-  throw new ExportError(`expected a block number, got ${printValue(result)}`)
+  throw refusal(`expected a block number, got ${printValue(result)}`)
 }
 
 function bytesOf(url: string, result: Json): Uint8Array {
@@ -104,8 +94,10 @@ function bytesOf(url: string, result: Json): Uint8Array {
     return parseBytes(String(result))
   } catch (error) {
     if (!(error instanceof DevchainError)) throw error
-    throw new ExportError(
-      `expected bytes of debug_getRawBlock from ${url}, got ${printValue(result)}`,
-    )
+    throw refusal(`expected bytes of debug_getRawBlock from ${url}, got ${printValue(result)}`)
   }
+}
+
+function refusal(message: string): CommandFailure {
+  return new CommandFailure(message, EXIT.refused)
 }

@@ -4,12 +4,12 @@ import path from 'node:path'
 import { attempt } from '../../core/errors.ts'
 import { plural } from '../../core/format.ts'
 import { forkFolder } from '../../loader/cachefolder.ts'
-import { complain, print } from '../output.ts'
+import { CommandFailure } from '../output.ts'
 import type { CommandLine } from '../parse/commandline.ts'
 import { EXIT } from '../parse/subcommands.ts'
 
-/** @returns the exit code */
-export async function forkCacheCommand({ flags }: Pick<CommandLine, 'flags'>): Promise<number> {
+/** @returns the text to print */
+export function forkCacheCommand({ flags }: Pick<CommandLine, 'flags'>): string {
   const { json, size, clear } = flags
   const folder = forkFolder()
   const sizes = folder === undefined ? [] : sizesIn(folder)
@@ -17,16 +17,14 @@ export async function forkCacheCommand({ flags }: Pick<CommandLine, 'flags'>): P
   try {
     if (clear === true && folder !== undefined) rmSync(folder, { recursive: true, force: true })
   } catch (error) {
-    await complain(`devchain: fork-cache: ${(error as Error).message}\n`)
-    return EXIT.refused
+    throw new CommandFailure((error as Error).message, EXIT.refused)
   }
   const much = `${(bytes / 1e6).toFixed(1)} MB in ${plural(sizes.length, 'file')}`
   let text = clear === true ? `deleted ${much} in ${folder}` : `${folder}: ${much}`
   if (folder === undefined) text = 'no cache folder: neither HOME nor XDG_CACHE_HOME is set'
   if (size === true) text = String(bytes)
   if (json === true) text = JSON.stringify({ folder: folder ?? null, files: sizes.length, bytes })
-  await print(`${text}\n`)
-  return EXIT.ok
+  return `${text}\n`
 }
 
 /** Bytes of each file; another process may delete or add files meanwhile. */

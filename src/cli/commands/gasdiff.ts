@@ -1,5 +1,4 @@
 // `devchain gas-diff`: runs a command beside a chain of each of two hardforks, and compares gas, failures and logs.
-import { DevchainError } from '../../core/errors.ts'
 import type { Devchain } from '../../devchain.ts'
 import type { AllSettings } from '../../options/derived.ts'
 import type { GasSummary } from '../../project/gas/report.ts'
@@ -9,7 +8,7 @@ import {
   NEWEST_HARDFORK,
   parseHardfork,
 } from '../../protocol/forks.ts'
-import { complain, print } from '../output.ts'
+import { CommandFailure, complain, print } from '../output.ts'
 import { type CommandLine, type GivenOptions, wordsOf } from '../parse/commandline.ts'
 import { EXIT } from '../parse/subcommands.ts'
 import { bringUp, failedStart } from '../start.ts'
@@ -18,65 +17,45 @@ import { diffOf, diffText, type ForkRun, isWorse } from './gasdifftable.ts'
 import { parseThreshold } from './gastable.ts'
 import { TestOutput } from './testoutput.ts'
 
-/** Ends the command with a message and an exit code. */
-class Stop extends Error {
-  readonly exitCode: number
-
-  constructor(message: string, exitCode: number) {
-    super(message)
-    this.exitCode = exitCode
-  }
-}
-
 /**
  * @param line the hardforks, the chain's options and the command
  * @param readSettings returns the chain's settings, or the exit code if they are invalid
  * @returns the exit code
+ * @throws {CommandFailure} unless both runs ended
  */
 export async function gasDiffCommand(
   { words, flags, options }: Pick<CommandLine, 'words' | 'flags' | 'options'>,
   readSettings: (options: GivenOptions) => Promise<AllSettings | number>,
 ): Promise<number> {
-  const isJson = flags.json === true
-  try {
-    const [from, to] = [
-      hardforkOf(flags.from, DEFAULT_HARDFORK),
-      hardforkOf(flags.to, NEWEST_HARDFORK),
-    ]
-    const threshold =
-      typeof flags.threshold === 'string' ? parseThreshold(flags.threshold) : undefined
-    const read = await readSettings(options)
-    if (typeof read === 'number') return read
-    const settings = options.port === undefined ? { ...read, port: 0 } : read
-    requireFresh(settings, options)
-    const runs: ForkRun[] = []
-    for (const hardfork of [from, to]) {
-      await complain(`devchain: gas-diff: ${words.join(' ')} under ${hardfork}\n`)
-      runs.push(await runUnder(hardfork, words, settings, flags.chains === true))
-    }
-    const diff = diffOf(words, runs[0]!, runs[1]!)
-    const own = [...(flags.chains === true ? ['--chains'] : []), ...wordsOf(options)]
-    await print(`${isJson ? JSON.stringify(diff, null, 2) : diffText(diff, own)}\n`)
-    return threshold !== undefined && isWorse(diff, threshold) ? EXIT.refused : EXIT.ok
-  } catch (error) {
-    const isMistake = error instanceof DevchainError
-    if (!isMistake && !(error instanceof Stop)) throw error
-    const { message } = error
-    if (message !== '') {
-      await complain(`${isJson ? JSON.stringify({ message }) : `devchain: gas-diff: ${message}`}\n`)
-    }
-    return isMistake ? EXIT.usage : error.exitCode
+  const [from, to] = [
+    hardforkOf(flags.from, DEFAULT_HARDFORK),
+    hardforkOf(flags.to, NEWEST_HARDFORK),
+  ]
+  const threshold =
+    typeof flags.threshold === 'string' ? parseThreshold(flags.threshold) : undefined
+  const read = await readSettings(options)
+  if (typeof read === 'number') return read
+  const settings = options.port === undefined ? { ...read, port: 0 } : read
+  requireFresh(settings, options)
+  const runs: ForkRun[] = []
+  for (const hardfork of [from, to]) {
+    await complain(`devchain: gas-diff: ${words.join(' ')} under ${hardfork}\n`)
+    runs.push(await runUnder(hardfork, words, settings, flags.chains === true))
   }
+  const diff = diffOf(words, runs[0]!, runs[1]!)
+  const own = [...(flags.chains === true ? ['--chains'] : []), ...wordsOf(options)]
+  await print(`${flags.json === true ? JSON.stringify(diff, null, 2) : diffText(diff, own)}\n`)
+  return threshold !== undefined && isWorse(diff, threshold) ? EXIT.refused : EXIT.ok
 }
 
 function hardforkOf(given: string | true | undefined, preset: Hardfork): Hardfork {
   return typeof given === 'string' ? parseHardfork(given) : preset
 }
 
-/** @throws {Stop} for options that set the hardfork, or let the second run begin where the first ended */
+/** @throws {CommandFailure} for options that set the hardfork, or let the second run begin where the first ended */
 function requireFresh(settings: AllSettings, given: GivenOptions): void {
   const refuse = (flag: string, why: string): never => {
-    throw new Stop(`${flag} ${why}`, EXIT.usage)
+    throw new CommandFailure(`${flag} ${why}`, EXIT.usage)
   }
   if (given.hardfork !== undefined) refuse('--hardfork', 'is set by --from and --to')
   if (settings.state !== undefined) refuse('--state', 'would give both runs the same chain')
@@ -95,7 +74,7 @@ async function runUnder(
     const output = new TestOutput()
     const end = await run(command, environmentFor(url, hasChains), output.write)
     if (end.refusal !== undefined || end.isInterrupted)
-      throw new Stop(end.refusal ?? '', end.exitCode)
+      throw new CommandFailure(end.refusal ?? '', end.exitCode)
     // artifacts that the command built give names to its calls
     await devchain.artifactsReadAgain()
     return runOf(hardfork, end, output.failed, await devchain.gasSummary())
@@ -111,8 +90,7 @@ async function opened(
   try {
     return await bringUp(settings, { observer: { onNotice }, greet: () => undefined })
   } catch (error) {
-    const { message, exitCode } = failedStart(error, settings)
-    throw new Stop(message, exitCode)
+    throw failedStart(error, settings)
   }
 }
 

@@ -8,11 +8,11 @@ import { FORK_BLOCKS, isForkBlock } from '../../options/fork.ts'
 import type { CoverageRow } from '../../project/coverage/lcov.ts'
 import type { GasRow } from '../../project/gas/report.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { complain, print, replaceFile, writing } from '../output.ts'
+import { print, replaceFile, writing } from '../output.ts'
 import type { CommandLine } from '../parse/commandline.ts'
 import { parseMove, parseWait } from '../parse/parsetime.ts'
 import { EXIT, type SubcommandName } from '../parse/subcommands.ts'
-import { ask, askAll, type Call, ChainRefusal, chainUrl, exitOf, NoChain } from './client.ts'
+import { ask, askAll, type Call, ChainRefusal, chainUrl, NoChain } from './client.ts'
 import { aligned } from './columns.ts'
 import { coverageTable } from './coveragetable.ts'
 import {
@@ -229,7 +229,7 @@ async function forkAnew(
   // without a fork, this reset would go back to genesis
   if (block === undefined && (await call('devchain_forkInfo')) === null) {
     const message = 'the chain is not a fork: start it with devchain --fork URL'
-    throw new ChainRefusal(message, INVALID_PARAMS, undefined)
+    throw new ChainRefusal(message, INVALID_PARAMS)
   }
   const forking = block === undefined ? {} : { blockNumber: block }
   await call('hardhat_reset', [{ forking }])
@@ -237,33 +237,19 @@ async function forkAnew(
   return { json: { blockNumber }, text: `forked again at block ${number(BigInt(blockNumber))}` }
 }
 
-/** @returns the exit code: 0, 1 when the chain refused, 2 for wrong arguments, 3 when no chain answered */
+/** @returns the exit code */
 export async function remoteCommand(
   name: SubcommandName,
   { words, flags }: Pick<CommandLine, 'words' | 'flags'>,
 ): Promise<number> {
   const handler = HANDLERS[name]
   if (handler === undefined) throw new Error(`${name} has no handler`)
-  const isJson = flags.json === true
-  try {
-    const url = chainUrl(flags.url, flags.chain)
-    const call: CommandRequest['call'] = (method, params = []) => ask(url, { method, params })
-    const callAll: CommandRequest['callAll'] = (calls) => askAll(url, calls)
-    const { json, text, exitCode = EXIT.ok } = await handler({ call, callAll, url, words, flags })
-    const line = isJson ? JSON.stringify(json) : text && printable(text)
-    if (line !== undefined) await print(`${line}\n`)
-    return exitCode
-  } catch (error) {
-    return await refuse(name, error, isJson)
-  }
-}
-
-async function refuse(name: string, error: unknown, isJson: boolean): Promise<number> {
-  const [exitCode, hint] = exitOf(error)
-  const { message, code, data } = error as ChainRefusal
-  const text = `devchain: ${name}: ${printable(message).replaceAll('\n', ' ')}${hint}`
-  // JSON leaves undefined members out
-  await complain(`${isJson ? JSON.stringify({ code, message, data }) : text}\n`)
+  const url = chainUrl(flags.url, flags.chain)
+  const call: CommandRequest['call'] = (method, params = []) => ask(url, { method, params })
+  const callAll: CommandRequest['callAll'] = (calls) => askAll(url, calls)
+  const { json, text, exitCode = EXIT.ok } = await handler({ call, callAll, url, words, flags })
+  const line = flags.json === true ? JSON.stringify(json) : text && printable(text)
+  if (line !== undefined) await print(`${line}\n`)
   return exitCode
 }
 

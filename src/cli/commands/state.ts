@@ -6,30 +6,20 @@ import { concatBytes } from '../../core/hex.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import { snapshotsOf } from '../../node/ledger/snapshots.ts'
 import { encodeBlock } from '../../protocol/blocks/block.ts'
-import { complain, print, replaceFile, writing } from '../output.ts'
+import { CommandFailure, complain, replaceFile, writing } from '../output.ts'
 import type { CommandLine } from '../parse/commandline.ts'
 import { EXIT } from '../parse/subcommands.ts'
 import { aligned } from './columns.ts'
 
-/** @returns the exit code */
+/** @returns the text to print */
 export async function stateCommand({
   words: [work = '', folder = '', file],
   flags,
-}: Pick<CommandLine, 'words' | 'flags'>): Promise<number> {
+}: Pick<CommandLine, 'words' | 'flags'>): Promise<string> {
   const works = { ls: list, check, compact, export: exportTo(file, flags) }
-  if (!Object.hasOwn(works, work)) {
-    const expected = 'ls, check, compact or export'
-    await complain(`devchain: state: expected ${expected}, got ${printValue(work)}\n`)
-    return EXIT.usage
-  }
-  try {
-    await print(await works[work as keyof typeof works](folder))
-    return EXIT.ok
-  } catch (error) {
-    if (!(error instanceof DevchainError)) throw error
-    await complain(`devchain: state: ${error.message}\n`)
-    return EXIT.refused
-  }
+  if (Object.hasOwn(works, work)) return await works[work as keyof typeof works](folder)
+  const message = `expected ls, check, compact or export, got ${printValue(work)}`
+  throw new CommandFailure(message, EXIT.usage)
 }
 
 /** Works on the chains of a folder. */

@@ -13,10 +13,9 @@ import {
 import { groupOf } from '../../options/table.ts'
 import type { Type } from '../../options/values.ts'
 import { PROGRAM } from '../../program.ts'
-import { complain, print } from '../output.ts'
+import { reported } from '../output.ts'
 import { mistakeOf } from './mistakes.ts'
 import {
-  EXIT,
   isSubcommand,
   SUBCOMMANDS,
   type Subcommand,
@@ -55,19 +54,9 @@ the file.
  * @returns the parsed arguments, or the exit code if there is nothing to do
  */
 export async function readArguments(argv: readonly string[]): Promise<CommandLine | number> {
-  try {
-    const said = readCommandLine(argv)
-    if (typeof said !== 'string') return said
-    await print(said)
-    return EXIT.ok
-  } catch (error) {
-    if (!(error instanceof DevchainError)) throw error
-    const { message } = error
-    const name = isSubcommand(argv[0]) ? `${argv[0]}: ` : ''
-    const isJson = name !== '' && argv.includes('--json')
-    await complain(`${isJson ? JSON.stringify({ message }) : `devchain: ${name}${message}`}\n`)
-    return EXIT.usage
-  }
+  const name = isSubcommand(argv[0]) ? argv[0] : undefined
+  const isJson = name !== undefined && argv.includes('--json')
+  return await reported(name, isJson, async () => readCommandLine(argv))
 }
 
 /**
