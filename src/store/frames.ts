@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib'
 import { type ByteStack, CorruptStore } from './bytes.ts'
 
 /** Changes with every form that older versions cannot read. */
-export const FORMAT = 3
+export const FORMAT = 4
 
 /** What each state in bytes begins with, in a file or in memory. */
 export const MAGIC: Uint8Array = new TextEncoder().encode(`devchain state ${FORMAT}\n`)

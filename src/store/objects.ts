@@ -269,20 +269,15 @@ export function shared<T extends object>(codec: Codec<T>): Codec<T> {
 export function optional<T>(codec: Codec<T>): Codec<T | undefined> {
   return {
     write(value, to) {
-      flag.write(value !== undefined, to)
+      to.byte(value === undefined ? 0 : 1)
       if (value !== undefined) codec.write(value, to)
     },
-    read: (from) => (flag.read(from) ? codec.read(from) : undefined),
+    read(from) {
+      const byte = from.byte()
+      if (byte > 1) throw new CorruptStore(`expected 0 or 1, got ${byte}`)
+      return byte === 1 ? codec.read(from) : undefined
+    },
   }
-}
-
-export const flag: Codec<boolean> = {
-  write: (value, to) => to.byte(value ? 1 : 0),
-  read(from) {
-    const byte = from.byte()
-    if (byte > 1) throw new CorruptStore(`expected 0 or 1, got ${byte}`)
-    return byte === 1
-  },
 }
 
 export function listOf<T>(codec: Codec<T>): Codec<readonly T[]> {

@@ -14,6 +14,7 @@ import {
   type Span,
   type Tail,
 } from '../../node/ledger/canonicalchain.ts'
+import type { BlockParts } from '../../node/ledger/packing/blockbytes.ts'
 import { HashIndex } from '../../node/ledger/packing/hashindex.ts'
 import { KeptRecord } from '../../node/ledger/packing/keptrecord.ts'
 import { worldAfter } from '../../node/ledger/packing/worldchanges.ts'
@@ -31,7 +32,7 @@ import {
   shared,
 } from '../objects.ts'
 import { mapOf, persistentListOf } from './collections.ts'
-import { type Parts, readParts, writeParts } from './parts.ts'
+import { readParts, writeParts } from './parts.ts'
 import { plainly } from './plain.ts'
 import { runOf } from './runs.ts'
 import { address, hash } from './single.ts'
@@ -60,7 +61,7 @@ type Body = Pick<
   BlockRecord,
   'totalDifficulty' | 'isStateless' | 'isLoaded' | 'prevRandao' | 'signers'
 > & {
-  readonly parts: () => Parts
+  readonly parts: () => BlockParts
   readonly world: () => World
   readonly changed?: Changed | undefined
   /** A block of a run, which is written as its place there. */
@@ -170,7 +171,7 @@ const worldOf = memoize(
     worldAfter(parent.world, [{ read: () => bytes, codes: undefined }]),
 )
 
-function partsOf(value: Parts): Codec<object> {
+function partsOf(value: BlockParts): Codec<object> {
   return { write: (_, to) => writeParts(value, to), read: never }
 }
 
@@ -185,7 +186,7 @@ function bodyOf(from: Input): Body {
   const flags = from.byte()
   const { store } = from
   const partsAt = from.position()
-  const partsHere = (): Parts =>
+  const partsHere = (): BlockParts =>
     store.at(partsAt, () => {
       const made = readParts(() => store.open(partsAt))
       store.remember(made.block, partsAt)

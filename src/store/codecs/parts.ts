@@ -1,26 +1,21 @@
 // A block with the results of its transactions. Senders are part of it, so that no signature is recovered again.
-import type { Address } from '../../core/hex.ts'
+import { scratchRlp } from '../../core/fastrlp/writer.ts'
 import { lazy } from '../../core/lrucache.ts'
-import type { BlockRecord, ExecutedTransaction } from '../../node/ledger/blockrecord.ts'
+import { decodeRlp } from '../../core/rlp.ts'
+import {
+  type BlockParts,
+  executedOf,
+  itemsOf,
+  type Outcomes,
+} from '../../node/ledger/packing/blockbytes.ts'
 import type { Block } from '../../protocol/blocks/block.ts'
 import { decodeHeader, encodeHeader, type Header } from '../../protocol/blocks/header.ts'
-import { EMPTY_BLOOM, type Log, type Receipt } from '../../protocol/blocks/receipt.ts'
 import type { Withdrawal } from '../../protocol/blocks/withdrawal.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { decodeBlockTransaction } from '../../protocol/transactions/transactiondecoding.ts'
-import {
-  type Codec,
-  flag,
-  type Input,
-  listOf,
-  type Output,
-  objectOf,
-  optional,
-} from '../objects.ts'
-import { plain, plainly } from './plain.ts'
-import { address, byte, bytes, hash, integer } from './single.ts'
-
-export type Parts = Pick<BlockRecord, 'block' | 'executed'>
+import { type Codec, type Input, listOf, type Output } from '../objects.ts'
+import { plainly } from './plain.ts'
+import { address, hash } from './single.ts'
 
 const header: Codec<Header> = {
   write: (value, to) => to.bytes(encodeHeader(value)),
@@ -42,120 +37,30 @@ export const transaction: Codec<Transaction> = {
   },
 }
 
-/** The bytes that are not zero, and where: a log sets some fifteen bits. */
-const bloom: Codec<Uint8Array> = {
-  write(bytes, to) {
-    if (bytes === EMPTY_BLOOM) return to.count(0)
-    const set: number[] = []
-    for (let at = 0; at < bytes.length; at++) if (bytes[at] !== 0) set.push(at)
-    to.count(set.length)
-    for (const at of set) {
-      to.byte(at)
-      to.byte(bytes[at]!)
-    }
-  },
-  read(from) {
-    const count = from.count()
-    if (count === 0) return EMPTY_BLOOM
-    const bytes = new Uint8Array(EMPTY_BLOOM.length)
-    for (let left = count; left > 0; left--) {
-      const at = from.byte()
-      bytes[at] = from.byte()
-    }
-    return bytes
-  },
-}
-
-const logs = listOf(objectOf<Log>({ address, topics: listOf(hash), data: bytes }))
-
-type MoreGas = Pick<Receipt, 'blobGas' | 'blockGas'>
-
-/** Blob gas alone, as before amsterdam, or both in an object. */
-const moreGas: Codec<MoreGas> = {
-  write({ blobGas, blockGas }, to) {
-    plain.write(blockGas === undefined ? blobGas : { blobGas, blockGas }, to)
-  },
-  read(from) {
-    const gas = plain.read(from) as Receipt['blobGas'] | MoreGas
-    return gas === undefined || 'used' in gas ? { blobGas: gas } : gas
-  },
-}
-
-const optionalAddress = optional(address)
-
-const contractAddress: Codec<Address | null> = {
-  write: (value, to) => optionalAddress.write(value ?? undefined, to),
-  read: (from) => optionalAddress.read(from) ?? null,
-}
-
-const otherMembers = objectOf<Omit<Receipt, keyof MoreGas>>({
-  type: byte as Codec<Receipt['type']>,
-  status: flag,
-  root: optional(hash),
-  cumulativeGasUsed: integer,
-  gasUsed: integer,
-  effectiveGasPrice: integer,
-  logsBloom: bloom,
-  logs,
-  contractAddress,
-})
-
-const receipt: Codec<Receipt> = {
-  write(value, to) {
-    otherMembers.write(value, to)
-    moreGas.write(value, to)
-  },
-  read: (from) => ({ ...otherMembers.read(from), ...moreGas.read(from) }),
-}
-
-type Outcome = Omit<ExecutedTransaction, 'transaction' | 'receipt' | 'output'>
-
-const outcome = plainly<Outcome | undefined>()
-
-function writeExecuted(executed: ExecutedTransaction, to: Output): void {
-  const { transaction: _, receipt: result, output, ...rest } = executed
-  receipt.write(result, to)
-  to.bytes(output)
-  const { failure, consoleLines, isAlone } = rest
-  const isUsual = failure === undefined && consoleLines.length === 0 && isAlone !== undefined
-  to.byte(isUsual ? (isAlone ? ALONE : NOT_ALONE) : OTHER)
-  if (!isUsual) outcome.write(rest, to)
-}
-
-const ALONE = 0
-const NOT_ALONE = 1
-const OTHER = 2
-
-function readExecuted(from: Input, sent: Transaction): ExecutedTransaction {
-  const common = { transaction: sent, receipt: receipt.read(from), output: from.bytes() }
-  const kind = from.byte()
-  if (kind === OTHER) return { ...common, ...(outcome.read(from) as Outcome) }
-  return { ...common, failure: undefined, consoleLines: [], isAlone: kind === ALONE }
-}
-
 const headers = listOf(header)
-const transactions = listOf(transaction)
 const withdrawals = plainly<readonly Withdrawal[]>()
+const outcomes = plainly<Outcomes>()
 
-export function writeParts({ block, executed }: Parts, to: Output): void {
+export function writeParts({ block, executed }: BlockParts, to: Output): void {
   hash.write(block.hash, to)
   to.count(block.size)
   if (block.size === 0) plainHeader.write(block.header, to)
   else header.write(block.header, to)
   headers.write(block.uncles, to)
   withdrawals.write(block.withdrawals, to)
-  transactions.write(block.transactions, to)
-  to.count(executed.length)
-  for (const each of executed) writeExecuted(each, to)
+  const results = itemsOf(executed)
+  to.bytes(scratchRlp(results.items))
+  outcomes.write(results.outcomes, to)
 }
 
 /** A start reads the header of a head, which may have a thousand transactions: they are read when they are asked for. */
-export function readParts(open: () => Input): Parts {
+export function readParts(open: () => Input): BlockParts {
   const top = readTop(open())
   const rest = lazy(() => {
     const from = open()
-    readTop(from)
-    return readRest(from)
+    const { header } = readTop(from)
+    const executed = executedOf(decodeRlp(from.bytes()), outcomes.read(from), header)
+    return { executed, transactions: executed.map(({ transaction }) => transaction) }
   })
   return {
     block: {
@@ -179,12 +84,4 @@ function readTop(from: Input): Omit<Block, 'transactions'> {
     uncles: headers.read(from),
     withdrawals: withdrawals.read(from),
   }
-}
-
-function readRest(from: Input): Pick<Block, 'transactions'> & Pick<Parts, 'executed'> {
-  const sent = transactions.read(from)
-  const executed: ExecutedTransaction[] = []
-  const count = from.count()
-  for (let index = 0; index < count; index++) executed.push(readExecuted(from, sent[index]!))
-  return { transactions: sent, executed }
 }

@@ -19,14 +19,3 @@ export const bytes: Codec<Uint8Array> = {
   write: (value, to) => to.bytes(value),
   read: (from) => from.bytes(),
 }
-
-export const byte: Codec<number> = {
-  write: (value, to) => to.byte(value),
-  read: (from) => from.byte(),
-}
-
-/** Zero or more. */
-export const integer: Codec<bigint> = {
-  write: (value, to) => to.integer(value),
-  read: (from) => from.integer(),
-}

@@ -54,9 +54,11 @@ const HASH_LENGTH = 32
 const BLOOM_LENGTH = EMPTY_BLOOM.length
 
 interface Rest extends Pick<Block, 'uncles' | 'withdrawals'> {
-  /** By the transaction's index. */
-  readonly outcomes: ReadonlyMap<number, OutcomeRest>
+  readonly outcomes: Outcomes
 }
+
+/** What few transactions have, by their index. */
+export type Outcomes = ReadonlyMap<number, OutcomeRest>
 
 interface OutcomeRest {
   readonly failure: Failure | undefined
@@ -82,21 +84,13 @@ export function packBlock({ block, executed }: BlockParts, near: Header | undefi
   const { header, uncles, withdrawals, size } = block
   const changed = near && changedFields(header, near)
   const template = near !== undefined && changed !== undefined ? near : header
-  const outcomes = new Map<number, OutcomeRest>()
-  const transactions = executed.map((each, index) => {
-    const { failure, consoleLines, output } = each
-    const isLong = output.length > LONG_OUTPUT
-    if (isLong || failure !== undefined || consoleLines.length > 0) {
-      outcomes.set(index, { failure, consoleLines, output: isLong ? output : undefined })
-    }
-    return itemsOf(each, isLong ? EMPTY_BYTES : output)
-  })
+  const { items, outcomes } = itemsOf(executed)
   const isPlain = outcomes.size === 0 && uncles.length === 0 && withdrawals.length === 0
   const rest = isPlain ? undefined : { outcomes, uncles, withdrawals }
   const { logsBloom } = header
   const hasLogs = logsBloom !== EMPTY_BLOOM && logsBloom.some((byte) => byte !== 0)
   const start = partsStart(hasLogs)
-  const bytes = scratchRlp([changed ?? [0n], transactions], start)
+  const bytes = scratchRlp([changed ?? [0n], items], start)
   putHex(bytes, 0, block.hash)
   if (hasLogs) bytes.set(logsBloom, HASH_LENGTH)
   return new PackedBlock(bytes, { hasLogs, template, rest, size })
@@ -114,11 +108,9 @@ export function unpackBlock(packed: PackedBlock): BlockParts {
   const { template, rest, size } = packed
   const parts = decodeRlp(packed.read(partsStart(packed.hasLogs))) as readonly RlpItem[]
   const header = headerOf(parts[0] as readonly RlpItem[], template, logsBloomOfPacked(packed))
-  const items = parts[1] as readonly RlpItem[]
-  const bloom = items.length === 1 ? header.logsBloom : undefined
-  const executed = items.map((item, index) => executedOf(item, rest?.outcomes.get(index), bloom))
+  const { uncles = NONE, withdrawals = NONE, outcomes } = rest ?? {}
+  const executed = executedOf(parts[1]!, outcomes, header)
   const transactions = executed.map(({ transaction }) => transaction)
-  const { uncles = NONE, withdrawals = NONE } = rest ?? {}
   const hash = hashOfPacked(packed)
   return { block: { header, hash, transactions, uncles, withdrawals, size }, executed }
 }
@@ -162,7 +154,35 @@ function headerOf(items: readonly RlpItem[], template: Header, logsBloom: Uint8A
   })
 }
 
-function itemsOf(executed: ExecutedTransaction, output: Uint8Array): RlpValue[] {
+/** Transactions with their results: a list each, and what few have. */
+export function itemsOf(executed: readonly ExecutedTransaction[]): {
+  readonly items: RlpValue[]
+  readonly outcomes: Outcomes
+} {
+  const outcomes = new Map<number, OutcomeRest>()
+  const items = executed.map((each, index) => {
+    const { failure, consoleLines, output } = each
+    const isLong = output.length > LONG_OUTPUT
+    if (isLong || failure !== undefined || consoleLines.length > 0) {
+      outcomes.set(index, { failure, consoleLines, output: isLong ? output : undefined })
+    }
+    return itemOf(each, isLong ? EMPTY_BYTES : output)
+  })
+  return { items, outcomes }
+}
+
+/** What `itemsOf` made of the transactions of the header's block. */
+export function executedOf(
+  items: RlpItem,
+  outcomes: Outcomes | undefined,
+  { logsBloom }: Header,
+): ExecutedTransaction[] {
+  const all = items as readonly RlpItem[]
+  const bloom = all.length === 1 ? logsBloom : undefined
+  return all.map((item, index) => fromItem(item, outcomes?.get(index), bloom))
+}
+
+function itemOf(executed: ExecutedTransaction, output: Uint8Array): RlpValue[] {
   const { transaction, receipt, isAlone } = executed
   const { status, root, cumulativeGasUsed, gasUsed, effectiveGasPrice, logs, blockGas } = receipt
   let flags = status ? STATUS : 0n
@@ -184,7 +204,7 @@ function itemsOf(executed: ExecutedTransaction, output: Uint8Array): RlpValue[] 
   return items
 }
 
-function executedOf(
+function fromItem(
   item: RlpItem,
   rest: OutcomeRest | undefined,
   bloom: Uint8Array | undefined,
