@@ -4,6 +4,7 @@ import path from 'node:path'
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
+import { FORMAT } from '../../src/store/frames.ts'
 import { packState } from '../../src/store/pack.ts'
 import { readPack, writePack } from '../../src/store/packfile.ts'
 import { temporaryFolder } from '../support/process/boot.ts'
@@ -169,9 +170,15 @@ test('a pack of another kind, another version, or with a damaged byte is refused
   expect(await refused(packState(chain.state))).toBe(
     `${expected} the file of a chain on disk; --state reads its folder`,
   )
-  expect(
-    await refused(Buffer.from(text.replace('devchain pack 3', 'devchain pack 4'), 'latin1')),
-  ).toBe(`${expected} a pack of a newer devchain (format 4; this one reads 3)`)
+  for (const [format, age] of [
+    [FORMAT + 1, 'a newer'],
+    [FORMAT - 1, 'an older'],
+  ] as const) {
+    const other = text.replace(`devchain pack ${FORMAT}`, `devchain pack ${format}`)
+    expect(await refused(Buffer.from(other, 'latin1'))).toBe(
+      `${expected} a pack of ${age} devchain (format ${format}; this one reads ${FORMAT})`,
+    )
+  }
   const damaged = 'FILE: the pack is damaged or cut off: its checksum is another; save it again'
   const beginning = text.indexOf('\n') + 1
   for (const at of fc.sample(fc.integer({ min: beginning, max: pack.length - 1 }), {
