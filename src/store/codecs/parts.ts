@@ -6,7 +6,7 @@ import {
   type BlockParts,
   executedOf,
   itemsOf,
-  type Outcomes,
+  type RareOutcomes,
 } from '../../node/ledger/packing/blockbytes.ts'
 import type { Block } from '../../protocol/blocks/block.ts'
 import { decodeHeader, encodeHeader, type Header } from '../../protocol/blocks/header.ts'
@@ -39,7 +39,7 @@ export const transaction: Codec<Transaction> = {
 
 const headers = listOf(header)
 const withdrawals = plainly<readonly Withdrawal[]>()
-const outcomes = plainly<Outcomes>()
+const outcomes = plainly<RareOutcomes>()
 
 export function writeParts({ block, executed }: BlockParts, to: Output): void {
   hash.write(block.hash, to)

@@ -54,11 +54,11 @@ const HASH_LENGTH = 32
 const BLOOM_LENGTH = EMPTY_BLOOM.length
 
 interface Rest extends Pick<Block, 'uncles' | 'withdrawals'> {
-  readonly outcomes: Outcomes
+  readonly outcomes: RareOutcomes
 }
 
 /** What few transactions have, by their index. */
-export type Outcomes = ReadonlyMap<number, OutcomeRest>
+export type RareOutcomes = ReadonlyMap<number, OutcomeRest>
 
 interface OutcomeRest {
   readonly failure: Failure | undefined
@@ -157,7 +157,7 @@ function headerOf(items: readonly RlpItem[], template: Header, logsBloom: Uint8A
 /** Transactions with their results: a list each, and what few have. */
 export function itemsOf(executed: readonly ExecutedTransaction[]): {
   readonly items: RlpValue[]
-  readonly outcomes: Outcomes
+  readonly outcomes: RareOutcomes
 } {
   const outcomes = new Map<number, OutcomeRest>()
   const items = executed.map((each, index) => {
@@ -174,7 +174,7 @@ export function itemsOf(executed: readonly ExecutedTransaction[]): {
 /** What `itemsOf` made of the transactions of the header's block. */
 export function executedOf(
   items: RlpItem,
-  outcomes: Outcomes | undefined,
+  outcomes: RareOutcomes | undefined,
   { logsBloom }: Header,
 ): ExecutedTransaction[] {
   const all = items as readonly RlpItem[]
