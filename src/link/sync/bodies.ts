@@ -5,14 +5,12 @@ import type { ReputationEvent } from '../../node/peers.ts'
 import { decodeBlock, type EncodedBlock } from '../../protocol/blocks/blockdecoding.ts'
 import type { Peer } from '../peers/peer.ts'
 import { LinkError } from '../protocol/linkerror.ts'
-import type { HashedHeader, HeaderSource } from './headers.ts'
+import type { HashedHeader } from './headers.ts'
 
 export interface FetchedBlock {
   readonly block: EncodedBlock
   readonly from: Peer
 }
-
-const CHUNK = 64
 
 /** Open requests of one branch: they bound the blocks in memory. */
 const AHEAD = 6
@@ -34,21 +32,23 @@ export class BodyFetcher {
   }
 
   /** @throws {LinkError} if no peer sends one of the blocks */
-  async *blocksOf(headers: HeaderSource): AsyncGenerator<FetchedBlock> {
-    const coming: Promise<readonly FetchedBlock[]>[] = []
-    for (;;) {
-      while (coming.length < AHEAD) {
-        const some = await headers.next(CHUNK)
-        if (some.length === 0) break
-        const chunk = this.fetch(some)
-        // the error is thrown when its turn comes
-        chunk.catch(() => undefined)
-        coming.push(chunk)
-      }
-      const next = coming.shift()
-      if (next === undefined) return
-      yield* await next
+  async *blocksOf(
+    first: readonly HashedHeader[],
+    others: AsyncIterable<readonly HashedHeader[]>,
+  ): AsyncGenerator<FetchedBlock> {
+    const coming = [this.#begin(first)]
+    for await (const some of others) {
+      coming.push(this.#begin(some))
+      if (coming.length >= AHEAD) yield* await coming.shift()!
     }
+    for (const each of coming) yield* await each
+  }
+
+  #begin(headers: readonly HashedHeader[]): Promise<readonly FetchedBlock[]> {
+    const chunk = this.fetch(headers)
+    // the error is thrown when its turn comes
+    chunk.catch(() => undefined)
+    return chunk
   }
 
   /**

@@ -6,8 +6,7 @@ import type { YieldIfDue } from '../../core/yield.ts'
 import { placeOf } from '../../node/import/validate.ts'
 import { blockByHash, hashByNumber, isCanonical } from '../../node/ledger/blocktree.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
-import type { Header } from '../../protocol/blocks/header.ts'
-import { decodeHeader } from '../../protocol/blocks/header.ts'
+import { decodeHeader, type Header } from '../../protocol/blocks/header.ts'
 import { checkHeader } from '../../protocol/blocks/headerrules.ts'
 import type { Peer, PeerHead } from '../peers/peer.ts'
 import { LinkError } from '../protocol/linkerror.ts'
@@ -17,6 +16,9 @@ export interface HashedHeader {
   readonly header: Header
   readonly hash: Hash
 }
+
+/** Headers whose blocks are fetched together. */
+const CHUNK = 64
 
 /** A locator has each of the newest hashes; then its steps double. */
 const EVERY = 10
@@ -42,98 +44,81 @@ interface HeaderOptions {
   readonly yieldIfDue: YieldIfDue
 }
 
-export class HeaderSource {
-  readonly #options: HeaderOptions
-  readonly #target: PeerHead
-  #last: HashedHeader | undefined
-  #buffer: HashedHeader[] = []
-  #isAtEnd = false
-  #problem: unknown
-  /** The newest common block; known with the first header. */
-  fork: Hash | undefined
-
-  constructor(options: HeaderOptions) {
-    this.#options = options
-    this.#target = options.peer.head
-  }
-
-  /** @throws {LinkError} for headers that form no branch */
-  async begin(): Promise<void> {
-    while (this.#buffer.length === 0 && !this.#isAtEnd) {
-      if (this.#problem !== undefined) throw this.#problem
-      // the error is thrown after the good headers are used
-      await this.#ask().catch((error: unknown) => {
-        this.#problem = error
-      })
-    }
-  }
-
-  /** Empty at the end of the branch. */
-  async next(count: number): Promise<readonly HashedHeader[]> {
-    await this.begin()
-    return this.#buffer.splice(0, count)
-  }
-
-  async #ask(): Promise<void> {
-    const { peer, state, yieldIfDue } = this.#options
-    const locator = this.#last === undefined ? locatorOf(state) : [this.#last.hash]
+/**
+ * The headers of a peer's branch, a chunk at a time. The parent of the first is the newest common block.
+ * @throws {LinkError} for headers that form no branch
+ */
+export async function* headersOf(
+  options: HeaderOptions,
+): AsyncGenerator<readonly [HashedHeader, ...HashedHeader[]], undefined> {
+  const { peer, state, yieldIfDue } = options
+  const target = peer.head
+  let last: HashedHeader | undefined
+  while (last?.hash !== target.hash) {
+    const locator = last === undefined ? locatorOf(state) : [last.hash]
     const { headers } = await peer.link.request('getHeaders', { locator, most: MOST.headers })
-    for (const encoded of headers) {
-      this.#add(encoded)
-      await yieldIfDue()
-    }
-    if (headers.length === 0 || this.#last?.hash === this.#target.hash) this.#isAtEnd = true
-  }
-
-  #add(encoded: Uint8Array): void {
-    const read = { header: decodeHeader(encoded), hash: keccakHash(encoded) }
-    const parent = this.#parentOf(read)
-    // the peer may have moved on; the request shows how far
-    const { head } = this.#options.peer
-    const highest = head.number > this.#target.number ? head : this.#target
-    if (read.header.number > highest.number) {
-      throw new LinkError(
-        `it sends header ${read.header.number} though its newest block is ${highest.number}`,
-        'invalidHeader',
-      )
-    }
-    if (this.#options.isInvalid(read.hash)) {
-      throw new LinkError(
-        `block ${read.header.number} of its branch is invalid`,
-        'repeatedMessages',
-      )
-    }
-    this.#check(read.header, parent)
-    this.#last = read
-    this.#buffer.push(read)
-  }
-
-  #parentOf({ header }: HashedHeader): HashedHeader {
-    const { parentHash, number } = header
-    const { tree } = this.#options.state
-    const last = this.#last
-    if (last !== undefined && last.hash === parentHash) return last
-    const record = last === undefined ? blockByHash(tree, parentHash) : undefined
-    if (record === undefined || !isCanonical(tree, record)) {
-      throw new LinkError(`its header ${number} does not follow the one before`, 'invalidHeader')
-    }
-    this.fork = parentHash
-    return record.block
-  }
-
-  /** Checks all rules that need no execution. */
-  #check(header: Header, parent: HashedHeader): void {
-    const { state } = this.#options
-    const { config } = state
-    // the first block's execution shows which rules hold
-    if (parent.header.number === 0n && !config.hasOwnGenesis) return
+    if (headers.length === 0) return undefined
+    const read: HashedHeader[] = []
     try {
-      if (config.ruleset === 'own' || config.terminalTotalDifficulty === undefined) {
-        checkHeader(header, placeOf(state, header, parent))
+      for (const encoded of headers) {
+        last = readHeader(encoded, last, target, options)
+        read.push(last)
+        await yieldIfDue()
       }
-    } catch (error) {
-      if (!(error instanceof DevchainError)) throw error
-      throw new LinkError(`header ${header.number}: ${error.message}`, 'invalidHeader')
+    } finally {
+      // an error is thrown after the good headers are used
+      while (read.length > 0) yield read.splice(0, CHUNK) as [HashedHeader]
     }
+  }
+  return undefined
+}
+
+function readHeader(
+  encoded: Uint8Array,
+  last: HashedHeader | undefined,
+  target: PeerHead,
+  { peer: { head }, state, isInvalid }: HeaderOptions,
+): HashedHeader {
+  const read = { header: decodeHeader(encoded), hash: keccakHash(encoded) }
+  const { number } = read.header
+  const parent = parentOf(read, last, state)
+  // the peer may have moved on; the request shows how far
+  const highest = head.number > target.number ? head : target
+  if (number > highest.number) {
+    throw new LinkError(
+      `it sends header ${number} though its newest block is ${highest.number}`,
+      'invalidHeader',
+    )
+  }
+  if (isInvalid(read.hash)) {
+    throw new LinkError(`block ${number} of its branch is invalid`, 'repeatedMessages')
+  }
+  check(read.header, parent, state)
+  return read
+}
+
+function parentOf(
+  { header: { parentHash, number } }: HashedHeader,
+  last: HashedHeader | undefined,
+  { tree }: ChainState,
+): HashedHeader {
+  if (last !== undefined && last.hash === parentHash) return last
+  const record = last === undefined ? blockByHash(tree, parentHash) : undefined
+  if (record !== undefined && isCanonical(tree, record)) return record.block
+  throw new LinkError(`its header ${number} does not follow the one before`, 'invalidHeader')
+}
+
+/** Checks all rules that need no execution. */
+function check(header: Header, parent: HashedHeader, state: ChainState): void {
+  const { config } = state
+  // the first block's execution shows which rules hold
+  if (parent.header.number === 0n && !config.hasOwnGenesis) return
+  try {
+    if (config.ruleset === 'own' || config.terminalTotalDifficulty === undefined) {
+      checkHeader(header, placeOf(state, header, parent))
+    }
+  } catch (error) {
+    if (!(error instanceof DevchainError)) throw error
+    throw new LinkError(`header ${header.number}: ${error.message}`, 'invalidHeader')
   }
 }

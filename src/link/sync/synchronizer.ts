@@ -15,7 +15,7 @@ import { LinkError } from '../protocol/linkerror.ts'
 import type { Timing } from '../protocol/timing.ts'
 import { BodyFetcher, type FetchedBlock } from './bodies.ts'
 import { FreshBlocks } from './freshblocks.ts'
-import { HeaderSource } from './headers.ts'
+import { headersOf } from './headers.ts'
 
 export interface SyncOptions {
   readonly chain: Chain
@@ -181,11 +181,11 @@ export class Synchronizer {
     const { chain, peers, note, yieldIfDue } = this.#options
     const { state } = chain
     const isInvalid = (hash: Hash): boolean => this.#invalid.get(hash) !== undefined
-    const headers = new HeaderSource({ peer, state, isInvalid, yieldIfDue })
+    const headers = headersOf({ peer, state, isInvalid, yieldIfDue })
     const fetcher = new BodyFetcher({ source: peer, peers, note, yieldIfDue })
-    await headers.begin()
-    const fork = headers.fork && blockByHash(state.tree, headers.fork)
-    if (fork === undefined) return this.#checkEnd(peer, target)
+    const { value: first } = await headers.next()
+    if (first === undefined) return this.#checkEnd(peer, target)
+    const fork = blockByHash(state.tree, first[0].header.parentHash)!
     const own = headOf(state.tree)
     const isHeavier = target.totalDifficulty > own.totalDifficulty
     const length = target.number - fork.block.header.number
@@ -197,7 +197,7 @@ export class Synchronizer {
       })
     }
     const branch = new ForeignBranch(state, fork)
-    await this.#import(branch, peer, fetcher.blocksOf(headers), fetcher)
+    await this.#import(branch, peer, fetcher.blocksOf(first, headers), fetcher)
     this.#checkClaim(peer, target, branch)
   }
 
