@@ -18,7 +18,6 @@ const KNOWN = 4_096
 export interface PeerEndpoint {
   /** Undefined: it connected to this node. */
   readonly url: string | undefined
-  readonly host: string
   readonly remote: RemoteEnd
 }
 
@@ -58,10 +57,11 @@ export class Peer {
 
   get info(): PeerInfo {
     const { id, name, client, link } = this
-    const { url, host, remote } = this.endpoint
+    const { url, remote } = this.endpoint
     const { hash: head, number, totalDifficulty } = this.head
     const { isHeld, latencyMs } = link
     const { address, port } = remote
+    const host = url === undefined ? '' : new URL(url).hostname
     const where = { url, host, address, port }
     return { id, name, client, ...where, head, number, totalDifficulty, isHeld, latencyMs }
   }

@@ -38,8 +38,6 @@ const MAX_DIALERS = 100
 /** Milliseconds before the same refusal is logged again. */
 const LOG_AGAIN_MS = 60_000
 
-type Way = Pick<PeerEndpoint, 'url' | 'host'>
-
 const DUPLICATE = 'these two nodes are linked already'
 
 const UNLINKED = 'its user unlinked this node (devchain_unlink)'
@@ -83,13 +81,12 @@ export class PeerTable {
   add(url: string): boolean {
     if (this.#dialers.has(url) || this.#dialers.size >= MAX_DIALERS) return false
     const { timing, dial, log } = this.#options
-    const host = new URL(url).hostname
     const dialer = new Dialer({
       timing,
       dial: () => dial(url),
       isLinked: () =>
         this.#isUnlinked || this.#isLinkedAt(url) || this.#peers.size >= this.#options.maxPeers,
-      connected: (pipe) => this.#connect(pipe, { url, host }),
+      connected: (pipe) => this.#connect(pipe, url),
       failed: (reason) => log({ kind: 'unreachable', where: url, reason }),
     })
     this.#dialers.set(url, dialer)
@@ -132,7 +129,7 @@ export class PeerTable {
     if (this.#isUnlinked) refuse(UNLINKED)
     else if (isTooOften || this.#links.size - this.#peers.size >= maxPeers + 5) {
       refuse('too many connections at once')
-    } else void this.#connect(pipe, { url: undefined, host: '' })
+    } else void this.#connect(pipe, undefined)
   }
 
   dropBanned(): void {
@@ -185,8 +182,8 @@ export class PeerTable {
   }
 
   /** @returns resolves at the end of the connection: true if its peer was taken */
-  #connect(pipe: Pipe, way: Way): Promise<boolean> {
-    const endpoint = { ...way, remote: pipe.remote }
+  #connect(pipe: Pipe, url: string | undefined): Promise<boolean> {
+    const endpoint: PeerEndpoint = { url, remote: pipe.remote }
     if (this.#options.bans.has(pipe.remote.address) || this.#isUnlinked || this.#isClosed) {
       pipe.destroy()
       return Promise.resolve(false)
@@ -206,13 +203,13 @@ export class PeerTable {
         listener: {
           greet: async (given) => {
             known = given
-            if (way.url !== undefined) this.#nodeAt.set(way.url, idOf(given))
-            return this.#judge(given, way, link)
+            if (url !== undefined) this.#nodeAt.set(url, idOf(given))
+            return this.#judge(given, url, link)
           },
           linked: () => {
             if (known === undefined) return
             // other peers may have joined since
-            const refusal = this.#roomRefusal(idOf(known), way)
+            const refusal = this.#roomRefusal(idOf(known), url)
             if (refusal !== undefined) return link.close(refusal)
             this.#peers.get(idOf(known))?.link.close(DUPLICATE)
             peer = new Peer(known, endpoint, link)
@@ -239,7 +236,7 @@ export class PeerTable {
   }
 
   /** @throws {LinkError} why a node is refused */
-  async #judge(given: Hello, way: Way, link: Link): Promise<boolean> {
+  async #judge(given: Hello, url: string | undefined, link: Link): Promise<boolean> {
     const { hello, forkIds, adopt, reputations } = this.#options
     const own = hello()
     const verdict = judge(own, given, forkIds())
@@ -252,21 +249,21 @@ export class PeerTable {
         throw otherGenesis(own, given)
       link.greetAgain()
     }
-    const refusal = this.#roomRefusal(id, way)
+    const refusal = this.#roomRefusal(id, url)
     if (refusal !== undefined) throw new LinkError(refusal)
     return true
   }
 
-  #roomRefusal(id: string, way: Way): string | undefined {
+  #roomRefusal(id: string, url: string | undefined): string | undefined {
     const { maxPeers } = this.#options
     const other = this.#peers.get(id)
-    if (other !== undefined) return this.#isPreferred(other, id, way) ? undefined : DUPLICATE
+    if (other !== undefined) return this.#isPreferred(other, id, url) ? undefined : DUPLICATE
     if (this.#peers.size < maxPeers) return undefined
     return `it has the most peers it accepts: ${maxPeers}`
   }
 
   /** Of two links between the same nodes, both sides keep the one dialed by the lower id. */
-  #isPreferred(other: Peer, id: string, { url }: Way): boolean {
+  #isPreferred(other: Peer, id: string, url: string | undefined): boolean {
     const isMadeHere = url !== undefined
     // same direction twice: the old connection is broken
     if ((other.endpoint.url !== undefined) === isMadeHere) return true
@@ -315,6 +312,6 @@ export class PeerTable {
   }
 }
 
-function whereOf({ url, remote }: Pick<Peer['endpoint'], 'url' | 'remote'>): string {
+function whereOf({ url, remote }: PeerEndpoint): string {
   return url ?? printEndpoint(remote)
 }
