@@ -92,6 +92,16 @@ export function attempt<T>(work: () => T): T | undefined {
   }
 }
 
+/** What some work returns; undefined if it is refused. Any other error is a bug, and is thrown. */
+export function unlessRefused<T>(work: () => T): T | undefined {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof DevchainError) return undefined
+    throw error
+  }
+}
+
 /** The system's reason without the call and its paths, one of which may be a temporary file. */
 export function writeFailure(error: unknown): string {
   return (error as Error).message.split(', ', 1)[0]!

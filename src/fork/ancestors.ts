@@ -11,10 +11,10 @@ import { currentWaitBudget, type WaitBudget } from './client/waitbudget.ts'
 import type { Lineage } from './lineage.ts'
 import { unexpected } from './network/answers.ts'
 import { gathering, missed } from './network/gather.ts'
-import { type RemoteBlock, readBlock, recordOf } from './network/header.ts'
+import { type BlockBody, type RemoteBlock, readBlock, recordOf } from './network/header.ts'
 import { type BlockPoint, type ForkedNetwork, pointOf } from './network/network.ts'
 import { prefetchListed } from './replay/listed.ts'
-import { type BlockBody, bodyOf } from './replay/whole.ts'
+import { bodyOf } from './replay/whole.ts'
 import { BlockState } from './state.ts'
 
 /** Items in memory; the store holds the rest. */
@@ -162,30 +162,9 @@ export class Ancestors implements BlockRun, MissSource {
   #put(block: RemoteBlock): void {
     const point = pointOf(block)
     const { number, hash } = point
-    const headed = recordOf(block, 0, () => new BlockState(this.#network, point).world)
-    const record = this.#withBody(headed, number)
+    const worldOf = (): World => new BlockState(this.#network, point).world
+    const record = recordOf(block, worldOf, () => this.#bodyOf(number))
     this.#blocks.set(number, { record, seenNumber: block.parentNumber })
     this.#numbers.set(hash, number)
-  }
-
-  /** Fetches the body lazily: most readers need only the header. */
-  #withBody(record: BlockRecord, number: bigint): BlockRecord {
-    const body = (): BlockBody => this.#bodyOf(number)
-    return {
-      block: {
-        ...record.block,
-        get transactions() {
-          return body().transactions
-        },
-      },
-      get executed() {
-        return body().executed
-      },
-      get world() {
-        return record.world
-      },
-      isLoaded: true,
-      totalDifficulty: record.totalDifficulty,
-    }
   }
 }

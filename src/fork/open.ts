@@ -248,7 +248,7 @@ function opened(
     ancestors,
     header: block.header,
     head: ({ balances: own, code }) =>
-      recordOf(block, 0, () => new BlockState(network, point, { own, code }, onLost).world),
+      recordOf(block, () => new BlockState(network, point, { own, code }, onLost).world),
     hardforkAt: rulesOf(id, block, named, (at) => ancestors.headerOf(at)),
     stateOf: (kept) => {
       const { point: at, patches } = kept as StateSource

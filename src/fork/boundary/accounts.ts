@@ -3,6 +3,7 @@ import { type Address, quantityFromBigint, wordFromBigint } from '../../core/hex
 import { addresses } from '../../node/accounts/accounts.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
 import type { Json } from '../../rpc/schema.ts'
+import { orIfRefused } from '../client/client.ts'
 import { bytesIn, isObject, isQuantity, unexpected, word } from '../network/answers.ts'
 import {
   type BoundaryRequest,
@@ -12,7 +13,7 @@ import {
   placeOf,
   referenceIn,
 } from './places.ts'
-import { answerHere, orIfRefused } from './retrace.ts'
+import { answerHere } from './retrace.ts'
 import { askNetwork } from './shapes.ts'
 
 /** At old blocks, the storage root depends on slots that are not known here. */

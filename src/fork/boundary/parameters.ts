@@ -1,5 +1,5 @@
 // Normalizes parameters to the one form that every node accepts; this chain accepts more.
-import { DevchainError } from '../../core/errors.ts'
+import { DevchainError, unlessRefused } from '../../core/errors.ts'
 import type { MethodContext } from '../../methods/common/context.ts'
 import type { Method } from '../../rpc/method.ts'
 import { isSchema, type Json } from '../../rpc/schema.ts'
@@ -11,7 +11,7 @@ export function plainParams(
   given: readonly unknown[],
 ): readonly unknown[] | undefined {
   if (given.length > method.params.length) return undefined
-  try {
+  return unlessRefused(() => {
     const sent = method.params.map(({ name, decoder, required, fallback }, index) => {
       const value = given[index] ?? undefined
       if (value === undefined && required) throw new DevchainError('INVALID_PARAMS', name)
@@ -21,10 +21,7 @@ export function plainParams(
     })
     while (sent.length > 0 && sent.at(-1) === undefined) sent.pop()
     return sent
-  } catch (error) {
-    if (error instanceof DevchainError) return undefined
-    throw error
-  }
+  })
 }
 
 /** Renames the slots of a proof to the form in which the client gave them. */

@@ -7,7 +7,7 @@ import { knownPlace } from '../../node/ledger/leftblocks.ts'
 import { pooledByHash } from '../../node/pool/pool.ts'
 import type { Method, OnFork } from '../../rpc/method.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { RefusedByUpstream } from '../client/client.ts'
+import { orIfRefused, RefusedByUpstream } from '../client/client.ts'
 import { quantity } from '../network/answers.ts'
 import { askByNames, namesLike } from '../network/listnames.ts'
 import { accountOver, codeOver, modifiedOver, slotOver } from './accounts.ts'
@@ -25,7 +25,7 @@ import {
   placeOf,
   referenceIn,
 } from './places.ts'
-import { askOrMake, type Fallback, makeHere, orIfRefused, replayed } from './retrace.ts'
+import { askOrMake, type Fallback, makeHere, replayed } from './retrace.ts'
 import { creatorOver, searchAfterOver, searchBeforeOver, sentOver } from './searches.ts'
 import { askNetwork } from './shapes.ts'
 import { chainTracesOver, encodedBlockOver, framesOver } from './traces.ts'

@@ -1,5 +1,5 @@
 // Finds out if what a request names is on this chain or on the forked network.
-import { DevchainError } from '../../core/errors.ts'
+import { unlessRefused } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import type { MethodContext } from '../../methods/common/context.ts'
 import { blockReference } from '../../methods/wire/decodeblock.ts'
@@ -23,12 +23,7 @@ export interface BoundaryRequest {
 
 /** Undefined: no valid block, which the method itself refuses. */
 export function referenceIn(value: unknown): BlockReference | undefined {
-  try {
-    return blockReference.decode(value as Json, 'block', [])
-  } catch (error) {
-    if (error instanceof DevchainError) return undefined
-    throw error
-  }
+  return unlessRefused(() => blockReference.decode(value as Json, 'block', []))
 }
 
 /** 'here', a number on the network, or a hash that may be there. */

@@ -1,7 +1,6 @@
 // Replays blocks of the network here if it refuses to trace or return them.
-import type { MaybePromise } from '../../core/promises.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { RefusedByUpstream } from '../client/client.ts'
+import { orIfRefused, type RefusedByUpstream } from '../client/client.ts'
 import { complete } from '../network/gather.ts'
 import { type BoundaryRequest, jsonOf } from './places.ts'
 
@@ -31,18 +30,6 @@ export async function askOrMake(
     async () => (await ask()) ?? (await make()),
     (refusal) => instead({ upstream, number, refusal, make }),
   )
-}
-
-export async function orIfRefused<T>(
-  ask: () => Promise<T>,
-  instead: (refusal: RefusedByUpstream) => MaybePromise<T>,
-): Promise<T> {
-  try {
-    return await ask()
-  } catch (error) {
-    if (!(error instanceof RefusedByUpstream)) throw error
-    return await instead(error)
-  }
 }
 
 export async function makeHere(request: BoundaryRequest, number: bigint): Promise<Json> {

@@ -1,9 +1,10 @@
 // Searches for transactions across the fork block: those mined here, and the network's.
 import { quantityFromBigint } from '../../core/hex.ts'
 import type { Json } from '../../rpc/schema.ts'
+import { orIfRefused } from '../client/client.ts'
 import { bytesIn, isQuantity, quantity, unexpected } from '../network/answers.ts'
 import { type BoundaryRequest, below, headNumber } from './places.ts'
-import { answerHere, orIfRefused } from './retrace.ts'
+import { answerHere } from './retrace.ts'
 import { askNetwork } from './shapes.ts'
 
 /** The newest transactions first. */

@@ -4,7 +4,7 @@ import { bytesFromHex, quantityFromBigint } from '../../core/hex.ts'
 import { byHash } from '../../methods/wire/decodeblock.ts'
 import { decodeBlock } from '../../protocol/blocks/blockdecoding.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { RefusedByUpstream } from '../client/client.ts'
+import { orIfRefused, type RefusedByUpstream } from '../client/client.ts'
 import { isObject, unexpected } from '../network/answers.ts'
 import { readBlock } from '../network/header.ts'
 import {
@@ -60,15 +60,12 @@ async function framesThere(
   { from, last }: { readonly from: bigint; readonly last: bigint },
 ): Promise<readonly Json[]> {
   const range = { fromBlock: quantityFromBigint(from), toBlock: quantityFromBigint(last) }
-  try {
-    const asked = [{ ...filter, ...range }]
-    const frames = await askNetwork(request, asked, last)
-    if (Array.isArray(frames)) return frames
-    throw unexpected('a list of frames', frames)
-  } catch (error) {
-    if (!(error instanceof RefusedByUpstream)) throw error
-    requireFew(from, last, error)
-  }
+  const frames = await orIfRefused(
+    () => askNetwork(request, [{ ...filter, ...range }], last),
+    (refusal) => requireFew(from, last, refusal),
+  )
+  if (Array.isArray(frames)) return frames
+  if (frames !== undefined) throw unexpected('a list of frames', frames)
   const found: Json[] = []
   for (let number = from; number <= last && found.length < filter.count; number++) {
     const at = quantityFromBigint(number)
@@ -81,9 +78,8 @@ async function framesThere(
 }
 
 /** @throws {DevchainError} `LIMIT_EXCEEDED` for too many blocks to replay */
-function requireFew(from: bigint, last: bigint, cause: RefusedByUpstream | undefined): void {
-  const count = last - from + 1n
-  if (count <= BigInt(MOST_BLOCKS)) return
+function requireFew(from: bigint, last: bigint, cause?: RefusedByUpstream): undefined {
+  if (last - from < BigInt(MOST_BLOCKS)) return
   const why = cause === undefined ? '' : ` (${cause.message})`
   const message = `blocks ${from} to ${last} are too many: one request re-executes at most ${MOST_BLOCKS} blocks of the forked network${why}`
   throw new DevchainError('LIMIT_EXCEEDED', message)
@@ -112,7 +108,7 @@ export async function chainTracesOver(request: BoundaryRequest): Promise<Json | 
   const isWhole = from !== undefined && (to === undefined || from < to)
   if (!isWhole || from >= upstream.number) return undefined
   const until = to ?? upstream.number
-  requireFew(from + 1n, until, undefined)
+  requireFew(from + 1n, until)
   const traces: Json[] = []
   for (let number = from + 1n; number <= until; number++) {
     const entry = await blockEntry(request, number, options)

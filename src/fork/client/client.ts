@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { DevchainError } from '../../core/errors.ts'
 import { plural } from '../../core/format.ts'
+import type { MaybePromise } from '../../core/promises.ts'
 import type { UpstreamFacts } from '../../node/ledger/upstream.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { AT_ONCE, Attempts, type Delay, worseOf } from './attempts.ts'
@@ -43,6 +44,19 @@ export class RefusedByUpstream extends DevchainError {
     this.upstream = upstream
     this.ask = ask
     this.by = by
+  }
+}
+
+/** @param instead follows an error of the network, but no other */
+export async function orIfRefused<T>(
+  ask: () => Promise<T>,
+  instead: (refusal: RefusedByUpstream) => MaybePromise<T>,
+): Promise<T> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (!(error instanceof RefusedByUpstream)) throw error
+    return await instead(error)
   }
 }
 

@@ -1,5 +1,6 @@
 // Shows URLs in logs and errors by their host only: path, query, user info and headers may hold keys.
 import { isIP } from 'node:net'
+import { attempt } from '../../core/errors.ts'
 import type { Json } from '../../rpc/schema.ts'
 
 /** The scheme, host and port; an invalid URL is not shown at all. */
@@ -65,16 +66,9 @@ function secretsOf(url: string): readonly string[] {
   if (!URL.canParse(url)) return []
   const { pathname, searchParams, username, password } = new URL(url)
   const parts = [...pathname.split('/'), ...searchParams.values(), username, password]
-  return parts.flatMap((part) => [part, decoded(part)]).filter(isSecret)
-}
-
-/** Returns the part as it is if its escapes are invalid. */
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part
-  }
+  // a part with invalid escapes stays as it is
+  const decoded = parts.map((part) => attempt(() => decodeURIComponent(part)) ?? part)
+  return [...parts, ...decoded].filter(isSecret)
 }
 
 /** The whole value, and its long words: many tokens follow a scheme such as Bearer. */

@@ -8,9 +8,10 @@ import {
   ZERO_ADDRESS,
   ZERO_HASH,
 } from '../../core/hex.ts'
-import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
+import type { BlockRecord, ExecutedTransaction } from '../../node/ledger/blockrecord.ts'
 import { type Header, type HeaderName, headerFrom } from '../../protocol/blocks/header.ts'
 import type { FieldKind, FieldValues } from '../../protocol/fields.ts'
+import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { World } from '../../state/world.ts'
 import { NoAnswer } from '../client/provider.ts'
@@ -89,20 +90,37 @@ function isNone(value: Value): value is null | undefined {
   return value === undefined || value === null
 }
 
+export interface BlockBody {
+  readonly transactions: readonly Transaction[]
+  readonly executed: readonly ExecutedTransaction[]
+}
+
+const NO_BODY: BlockBody = { transactions: [], executed: [] }
+
+/** @param body is read lazily, as most readers need only the header */
 export function recordOf(
   { header, hash, totalDifficulty }: Pick<RemoteBlock, 'header' | 'hash' | 'totalDifficulty'>,
-  size: number,
   worldOf: () => World,
+  body?: () => BlockBody,
 ): BlockRecord {
-  const block = { header, hash, transactions: [], uncles: [], withdrawals: [], size }
+  const block = { header, hash, uncles: [], withdrawals: [], size: 0 }
+  const bodyOf = body ?? (() => NO_BODY)
   let world: World | undefined
   return {
-    block,
-    executed: [],
+    block: {
+      ...block,
+      get transactions() {
+        return bodyOf().transactions
+      },
+    },
+    get executed() {
+      return bodyOf().executed
+    },
     get world() {
       world ??= worldOf()
       return world
     },
+    isLoaded: body !== undefined,
     totalDifficulty,
   }
 }

@@ -1,7 +1,7 @@
 // Fetches accounts and slots that a list names, in one round.
 import type { Address } from '../../core/hex.ts'
 import { accountAt, slotValue, type World } from '../../state/world.ts'
-import { RefusedByUpstream } from '../client/client.ts'
+import { orIfRefused } from '../client/client.ts'
 import { isQuantity } from './answers.ts'
 import { Gathering, within } from './gather.ts'
 
@@ -30,10 +30,9 @@ export async function readAll(list: readonly NamedState[], world: World): Promis
     }
   })
   if (!attempt.hasMisses) return
-  try {
-    await attempt.fetch()
-  } catch (error) {
-    // the prefetch is optional: the message may not need it
-    if (!(error instanceof RefusedByUpstream)) throw error
-  }
+  // the prefetch is optional: the message may not need it
+  await orIfRefused(
+    () => attempt.fetch(),
+    () => undefined,
+  )
 }

@@ -173,7 +173,7 @@ export class ForkedNetwork {
     try {
       const params = [asked, quantityFromBigint(point.number)]
       const answer = await this.#askState('eth_getStorageValues', params, point)
-      const values = valuesOf(answer, asked, slots)
+      const values = valuesOf(answer, slots)
       values?.forEach((value, index) => {
         store.put(keys[index]!, value)
       })
@@ -380,24 +380,12 @@ export function partsOf<T>(list: readonly T[], most: number): readonly (readonly
 }
 
 /** Undefined: the answer does not fit the question. */
-function valuesOf(
-  answer: Json,
-  asked: Readonly<Record<Address, readonly Hash[]>>,
-  slots: readonly SlotPlace[],
-): readonly Json[] | undefined {
+function valuesOf(answer: Json, slots: readonly SlotPlace[]): readonly Json[] | undefined {
   const lists = Object.entries((answer ?? {}) as Record<string, Json>)
-  const byAccount = new Map(lists.map(([address, list]) => [address.toLowerCase(), list]))
-  const seen = new Map<Address, number>()
-  const values: Json[] = []
-  for (const { address } of slots) {
-    const list = byAccount.get(address)
-    if (!Array.isArray(list) || list.length !== asked[address]?.length) return undefined
-    const index = seen.get(address) ?? 0
-    seen.set(address, index + 1)
-    if (!isWord(list[index])) return undefined
-    values.push(list[index]!)
-  }
-  return values
+  const left = new Map(lists.map(([address, list]) => [address.toLowerCase(), [...listIn(list)]]))
+  const values = slots.map(({ address }) => left.get(address)?.shift() ?? null)
+  const isWhole = slots.every(({ address }) => left.get(address)?.length === 0)
+  return isWhole && values.every(isWord) ? values : undefined
 }
 
 async function isProven(code: Json, hash: Promise<Hash> | undefined): Promise<boolean> {

@@ -15,19 +15,10 @@ import type { RemoteBlock } from './header.ts'
 
 type Config = Readonly<Record<string, number>>
 
-const FROM_START = {
-  homesteadBlock: 0,
-  eip150Block: 0,
-  eip158Block: 0,
-  byzantiumBlock: 0,
-  constantinopleBlock: 0,
-  petersburgBlock: 0,
-  istanbulBlock: 0,
-  berlinBlock: 0,
-  londonBlock: 0,
-}
-
-/** @see https://github.com/ethereum/go-ethereum/blob/master/params/config.go */
+/**
+ * A hardfork includes all before it.
+ * @see https://github.com/ethereum/go-ethereum/blob/master/params/config.go
+ */
 const CONFIGS: ReadonlyMap<bigint, Config> = new Map([
   [
     1n,
@@ -53,7 +44,7 @@ const CONFIGS: ReadonlyMap<bigint, Config> = new Map([
   [
     11_155_111n,
     {
-      ...FROM_START,
+      londonBlock: 0,
       mergeNetsplitBlock: 1_450_409,
       shanghaiTime: 1_677_557_088,
       cancunTime: 1_706_655_072,
@@ -67,9 +58,6 @@ const CONFIGS: ReadonlyMap<bigint, Config> = new Map([
   [
     560_048n,
     {
-      ...FROM_START,
-      mergeNetsplitBlock: 0,
-      shanghaiTime: 0,
       cancunTime: 0,
       pragueTime: 1_742_999_832,
       osakaTime: 1_761_677_592,

@@ -1,9 +1,7 @@
 // Queues the rest of a transaction's block in the pool.
-import { DevchainError } from '../../core/errors.ts'
+import { unlessRefused } from '../../core/errors.ts'
 import type { Chain } from '../../node/chain/chain.ts'
-import type { ChainState } from '../../node/ledger/chainstate.ts'
 import { admit } from '../../node/sending/admission.ts'
-import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { type Prefix, transactionsIn } from '../store/recordingfile.ts'
 import { readTransaction } from './transactions.ts'
 
@@ -19,26 +17,13 @@ export async function sendLater(
   const refused = await chain.update((state) => {
     let [after, value] = [state, 0]
     for (const each of later) {
-      const entered = each && withWaiting(after, each, now)
-      if (entered === undefined) value += 1
-      else after = entered
+      const pool = each && unlessRefused(() => admit(after, each, now))
+      if (pool === undefined) value += 1
+      else after = { ...after, pool }
     }
     return { state: after, value }
   })
   if (refused > 0) {
     onNotice(`cannot queue ${refused} of the ${later.length} transactions after the forked one`)
-  }
-}
-
-function withWaiting(
-  state: ChainState,
-  transaction: Transaction,
-  now: number,
-): ChainState | undefined {
-  try {
-    return { ...state, pool: admit(state, transaction, now) }
-  } catch (error) {
-    if (error instanceof DevchainError) return undefined
-    throw error
   }
 }

@@ -1,8 +1,7 @@
 // Prefetches what a block needs to run here: the network's access list of the block names all of it (EIP-7928).
-import type { Hash } from '../../core/hex.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { World } from '../../state/world.ts'
-import { RefusedByUpstream } from '../client/client.ts'
+import { orIfRefused } from '../client/client.ts'
 import { inTime } from '../client/waitbudget.ts'
 import { isObject, listIn } from '../network/answers.ts'
 import type { RemoteBlock } from '../network/header.ts'
@@ -24,25 +23,14 @@ export async function prefetchListed(
   before: () => World,
 ): Promise<void> {
   if (header.blockAccessListHash === undefined) return
-  const named = await inTime(namedIn(network, fork, header.number, hash), TIMEOUT_MS)
-  if (named !== undefined) await readAll(named, before())
-}
-
-/** Undefined: the network has no such list. */
-async function namedIn(
-  network: ForkedNetwork,
-  fork: BlockPoint,
-  number: bigint,
-  hash: Hash,
-): Promise<readonly NamedState[] | undefined> {
   const ask = (name: string): Promise<readonly NamedState[]> =>
-    network.askHistory(fork, name, [hash], number, readList)
-  try {
-    return await askByNames(METHODS, ask)
-  } catch (error) {
-    if (error instanceof RefusedByUpstream) return undefined
-    throw error
-  }
+    network.askHistory(fork, name, [hash], header.number, readList)
+  const listed = orIfRefused(
+    () => askByNames(METHODS, ask),
+    () => undefined,
+  )
+  const named = await inTime(listed, TIMEOUT_MS)
+  if (named !== undefined) await readAll(named, before())
 }
 
 /** Leaves out what cannot be read. */

@@ -28,7 +28,7 @@ export async function worldAfter(
   const transactions = transactionsIn(prefix)
   const then = blockEnvironment(
     state,
-    recordOf(remote, 0, () => parent),
+    recordOf(remote, () => parent),
   )
   const block = { ...then, chainId: state.config.upstream?.chainId ?? then.chainId }
   const { parentHash, parentBeaconBlockRoot } = remote.header

@@ -9,14 +9,10 @@ import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
 import { NoAnswer } from '../client/provider.ts'
 import { isObject, reading, something, unexpected } from '../network/answers.ts'
+import type { BlockBody } from '../network/header.ts'
 import type { BlockPoint, ForkedNetwork } from '../network/network.ts'
 import { readDeposit } from './deposits.ts'
 import { readTransaction } from './transactions.ts'
-
-export interface BlockBody {
-  readonly transactions: readonly Transaction[]
-  readonly executed: readonly ExecutedTransaction[]
-}
 
 /** @throws {DevchainError} `METHOD_NOT_SUPPORTED` if only the network can run some of them */
 export async function bodyOf(

@@ -3,6 +3,7 @@ import { appendFileSync, readFileSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { crc32 } from 'node:zlib'
 import { keccakHash } from '../../core/crypto/crypto.ts'
+import { attempt } from '../../core/errors.ts'
 import { bytesFromHex, isBytes } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
 import { makeFolder } from '../../loader/cachefolder.ts'
@@ -41,7 +42,7 @@ export function diskStore(folder: string, options: DiskOptions = {}): Store {
   const open = new LruCache<string, Items>(KEPT_OPEN, weights)
   const waiting = new Map<string, string[]>()
   let isWarned = false
-  const attempt = (work: () => void): void => {
+  const writing = (work: () => void): void => {
     try {
       work()
     } catch (error) {
@@ -52,11 +53,11 @@ export function diskStore(folder: string, options: DiskOptions = {}): Store {
     }
   }
   const beginAnew = (file: string): void => {
-    attempt(() => rmSync(file, { force: true }))
+    writing(() => rmSync(file, { force: true }))
     onNotice(`cleared the cache file ${file}: it was larger than ${mostBytes} bytes`)
   }
   const write = (): void => {
-    for (const [of, records] of waiting) attempt(() => append(fileOf(folder, of), records))
+    for (const [of, records] of waiting) writing(() => append(fileOf(folder, of), records))
     waiting.clear()
   }
   const itemsOf = (of: string): Items => {
@@ -66,7 +67,7 @@ export function diskStore(folder: string, options: DiskOptions = {}): Store {
     write()
     const file = fileOf(folder, of)
     // other processes append to it too
-    if (sizeOf(file) > mostBytes) beginAnew(file)
+    if ((attempt(() => statSync(file).size) ?? 0) > mostBytes) beginAnew(file)
     const items = readItems(file)
     open.set(of, items)
     return items
@@ -91,7 +92,7 @@ export function diskStore(folder: string, options: DiskOptions = {}): Store {
     get: (key) =>
       key.of === CODE ? readCode(folder, key) : itemsOf(key.of).byName.get(nameOf(key)),
     put: (key, value) => {
-      if (key.of === CODE) attempt(() => writeCode(folder, key, value))
+      if (key.of === CODE) writing(() => writeCode(folder, key, value))
       else {
         const { of, method, params } = key
         put(of, nameOf(key), value, recordOf(JSON.stringify([method, params, value])))
@@ -113,14 +114,6 @@ function recordOf(json: string): string {
 function append(file: string, records: readonly string[]): void {
   makeFolder(path.dirname(file))
   appendFileSync(file, records.map((record) => `\n${record}`).join(''))
-}
-
-function sizeOf(file: string): number {
-  try {
-    return statSync(file, { throwIfNoEntry: false })?.size ?? 0
-  } catch {
-    return 0
-  }
 }
 
 function readItems(file: string): Items {
@@ -147,11 +140,7 @@ function nameOf({ method, params }: Pick<ItemKey, 'method' | 'params'>): string 
 }
 
 function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return ''
-  }
+  return attempt(() => readFileSync(file, 'utf8')) ?? ''
 }
 
 function codeFile(folder: string, { params }: ItemKey): string {

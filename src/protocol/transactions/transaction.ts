@@ -7,7 +7,7 @@ import {
   type Signature,
   signDigest,
 } from '../../core/crypto/crypto.ts'
-import { DevchainError } from '../../core/errors.ts'
+import { unlessRefused } from '../../core/errors.ts'
 import { writeTypedRlp } from '../../core/fastrlp/writer.ts'
 import {
   type Address,
@@ -158,12 +158,7 @@ function recoverAuthority(authorization: Authorization): Address | undefined {
   const { chainId, address, nonce, r, s, yParity } = authorization
   if (s > HALF_ORDER || (yParity !== 0 && yParity !== 1)) return undefined
   const digest = keccak256(writeTypedRlp(AUTHORIZATION_MAGIC, [chainId, address, nonce]))
-  try {
-    return recoverAddress(digest, { r, s, yParity })
-  } catch (error) {
-    if (error instanceof DevchainError) return undefined
-    throw error
-  }
+  return unlessRefused(() => recoverAddress(digest, { r, s, yParity }))
 }
 
 /** The address as a number. 1 for the zero address, as 0 can mean "unsigned". */
