@@ -54,11 +54,11 @@ import {
   reached,
   shape,
 } from '../wire/encodeobject.ts'
-import { placedTransactionFields, viewOfPlaced } from '../wire/encodetransaction.ts'
+import { transactionFields, viewOfPlaced } from '../wire/encodetransaction.ts'
 
 /** With its return data, and its revert reason if any (anvil's members). */
 const minedTransaction: Encoder<TransactionPlace> = shape('mined transaction', {
-  ...reached(placedTransactionFields, (place: TransactionPlace) => viewOfPlaced(place, false)),
+  ...reached(transactionFields, (place: TransactionPlace) => viewOfPlaced(place, false)),
   output: field(data, (place) => executedAt(place).output),
   revertReason: fieldIfAny(text, (place) => {
     const { failure, output } = executedAt(place)

@@ -42,10 +42,10 @@ export function withShortened({ chain, profile }: ViewContext, view: BlockView):
 export function shortened({ chain, profile }: ViewContext, view: TransactionView): TransactionView {
   if (profile.omittedMembers === undefined) return view
   const { state, environment } = chain
-  const { blockNumber: number, blockTimestamp: timestamp } = view.place ?? {}
+  const header = view.place?.record.block.header
   const hardfork =
-    number === undefined || timestamp === undefined
+    header === undefined
       ? nextRules(state, environment.now()).hardfork
-      : state.config.hardforkAt(number, timestamp)
+      : state.config.hardforkAt(header.number, header.timestamp)
   return { ...view, without: profile.omittedMembers(view.transaction, hardfork) }
 }

@@ -108,7 +108,7 @@ const waiting: Encoder<{ readonly view: TransactionView; readonly hasPlace: bool
   name: 'pending transaction',
   json: pendingTransactionShape.json,
   encode: ({ view, hasPlace }) =>
-    hasPlace ? pendingTransactionShape.encode(view.transaction) : transactionShape.encode(view),
+    (hasPlace ? pendingTransactionShape : transactionShape).encode(view),
 }
 
 export const blockMethods: Methods = [

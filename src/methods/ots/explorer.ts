@@ -18,18 +18,18 @@ import { sentWithNonce } from '../../node/sending/inclusion.ts'
 import { param } from '../../rpc/method.ts'
 import {
   address,
-  asJson,
   boolean,
   data,
   hash,
   jsonNumber,
   list,
+  nothing,
   nullable,
   quantity,
   quantityNumber,
   text,
 } from '../../rpc/primitives.ts'
-import { type Encoder, invalid, type Json } from '../../rpc/schema.ts'
+import { type Encoder, invalid } from '../../rpc/schema.ts'
 import { codeAt } from '../../state/world.ts'
 import { byHashAndNumber } from '../common/byblock.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
@@ -46,8 +46,13 @@ import {
   type ShapeField,
   shape,
 } from '../wire/encodeobject.ts'
-import { type ReceiptView, receiptShape } from '../wire/encodereceipt.ts'
-import { type TransactionView, transactionShape, viewOfPlaced } from '../wire/encodetransaction.ts'
+import { type ReceiptView, receiptFields } from '../wire/encodereceipt.ts'
+import {
+  type TransactionView,
+  transactionFields,
+  transactionShape,
+  viewOfPlaced,
+} from '../wire/encodetransaction.ts'
 import { ACCOUNT } from '../wire/examples.ts'
 
 /** A block of a chain. */
@@ -60,15 +65,13 @@ interface Page {
   readonly places: readonly ReceiptView[]
 }
 
-const count: Encoder<number> = asJson('number', { title: 'number', type: 'integer' })
-
 const { transactions: _transactions, logsBloom: _logsBloom, ...plainBlockFields } = blockFields
 
 /** A block with its transaction count, without transactions and bloom. */
 const leanBlockFields: Readonly<Record<string, ShapeField<BlockView>>> = {
   ...plainBlockFields,
   logsBloom: field(nullable(data), () => null),
-  transactionCount: field(count, ({ transactions }) => transactions.length),
+  transactionCount: field(plainInteger, ({ transactions }) => transactions.length),
 }
 
 const issuanceShape = shape<Record<'blockReward' | 'uncleReward', bigint>>('issuance', {
@@ -89,25 +92,22 @@ const blockDetails = shape<Place>('block details', {
 })
 
 /** With the input cut after its selector: lists show no more. */
-const briefTransaction: Encoder<TransactionView> = changed(transactionShape, (transaction) => ({
-  ...transaction,
-  input: String(transaction.input).slice(0, 10),
-}))
+const briefTransaction: Encoder<TransactionView> = shape('brief transaction', {
+  ...transactionFields,
+  input: field(data, ({ transaction }) => transaction.data.subarray(0, 4)),
+})
 
-const briefReceipt: Encoder<ReceiptView> = {
-  ...changed(receiptShape, (receipt) => ({ ...receipt, logs: null, logsBloom: null })),
-  json: { title: 'receipt without logs', type: 'object' },
-}
+const briefReceipt: Encoder<ReceiptView> = shape('receipt without logs', {
+  ...receiptFields,
+  logs: field(nothing, () => null),
+  logsBloom: field(nothing, () => null),
+})
 
 /** With its block's time, in seconds. */
-const timedReceipt: Encoder<ReceiptView> = {
-  name: 'receipt with time',
-  json: { title: 'receipt with time', type: 'object', required: ['timestamp'] },
-  encode: (place) => ({
-    ...(receiptShape.encode(place) as Record<string, Json>),
-    timestamp: quantityResult.encode(place.record.block.header.timestamp),
-  }),
-}
+const timedReceipt: Encoder<ReceiptView> = shape('receipt with time', {
+  ...receiptFields,
+  timestamp: field(quantityResult, ({ record }) => record.block.header.timestamp),
+})
 
 const blockPage = shape<Page & { readonly view: BlockView }>('page of a block', {
   fullblock: field(
@@ -134,7 +134,7 @@ function transactionsOf({ places }: Page): readonly TransactionView[] {
 const NUMBERED: readonly string[] = ['', 'SELFDESTRUCT', 'CREATE', 'CREATE2']
 
 const internalOperation = plainShape('internal operation', {
-  type: count,
+  type: plainInteger,
   from: address,
   to: address,
   value: quantityResult,
@@ -145,7 +145,7 @@ const VALUELESS: ReadonlySet<CallFrame['kind']> = new Set(['DELEGATECALL', 'STAT
 
 const tracedCall = shape<FlatFrame>('traced call', {
   type: field(text, ({ frame }) => frame.kind),
-  depth: field(count, ({ traceAddress }) => traceAddress.length),
+  depth: field(plainInteger, ({ traceAddress }) => traceAddress.length),
   from: field(address, ({ frame }) => frame.from),
   to: field(nullable(address), ({ frame }) => frame.to),
   value: field(nullable(quantityResult), ({ frame: { kind, value } }) =>
@@ -168,16 +168,6 @@ function issuanceOf({
   const rewards = rewardsIn(state.config, hardfork, header, uncles).map(({ amount }) => amount)
   const uncleReward = rewards.slice(0, -1).reduce((sum, amount) => sum + amount, 0n)
   return { blockReward: rewards.at(-1) ?? 0n, uncleReward }
-}
-
-function changed<T>(
-  encoder: Encoder<T>,
-  change: (object: Readonly<Record<string, Json>>) => Record<string, Json>,
-): Encoder<T> {
-  return {
-    ...encoder,
-    encode: (value) => change(encoder.encode(value) as Record<string, Json>),
-  }
 }
 
 /** The API level, which the explorer requests first. */

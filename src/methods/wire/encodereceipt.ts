@@ -13,6 +13,7 @@ import {
   fieldUnless,
   plainInteger,
   quantityResult,
+  type ShapeField,
   type Shortened,
   shape,
 } from './encodeobject.ts'
@@ -26,8 +27,8 @@ export interface ReceiptView extends TransactionPlace, Shortened {
   readonly belowNumber?: bigint | undefined
 }
 
-/** A receipt (spec 2.4): with `status` from byzantium on, with `root` before. */
-export const receiptShape: Encoder<ReceiptView> = shape<ReceiptView>('receipt', {
+/** With `status` from byzantium on, with `root` before (spec 2.4). */
+export const receiptFields: Readonly<Record<string, ShapeField<ReceiptView>>> = {
   transactionHash: field(hash, (place) => executedAt(place).transaction.hash),
   transactionIndex: field(quantityResult, ({ index }) => index),
   blockHash: field(hash, ({ record }) => record.block.hash),
@@ -64,7 +65,9 @@ export const receiptShape: Encoder<ReceiptView> = shape<ReceiptView>('receipt', 
   gasUsedForL1: fieldIfAny(quantityResult, (view) =>
     view.belowNumber === undefined ? undefined : 0n,
   ),
-})
+}
+
+export const receiptShape: Encoder<ReceiptView> = shape('receipt', receiptFields)
 
 function receiptOf(place: TransactionPlace): Receipt {
   return executedAt(place).receipt

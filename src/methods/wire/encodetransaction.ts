@@ -1,6 +1,7 @@
 // Encodes transactions: mined, pending, and in the pool.
-import { type Hash, ZERO_HASH } from '../../core/hex.ts'
+import { ZERO_HASH } from '../../core/hex.ts'
 import { executedAt, type TransactionPlace } from '../../node/ledger/blocktree.ts'
+import type { Header } from '../../protocol/blocks/header.ts'
 import { effectiveGasPrice } from '../../protocol/fees.ts'
 import type {
   AccessListEntry,
@@ -21,20 +22,10 @@ import {
   shape,
 } from './encodeobject.ts'
 
-/** A mined transaction's position; `undefined` while pending. */
-interface MinedPosition {
-  readonly blockHash: Hash
-  readonly blockNumber: bigint
-  /** Seconds since 1970. */
-  readonly blockTimestamp: bigint
-  readonly index: number
-  /** Wei per gas; undefined before london. */
-  readonly baseFee: bigint | undefined
-}
-
 export interface TransactionView extends Shortened {
   readonly transaction: Transaction
-  readonly place: MinedPosition | undefined
+  /** Undefined while pending. */
+  readonly place: TransactionPlace | undefined
 }
 
 export const accessListShape: Encoder<readonly AccessListEntry[]> = list(
@@ -42,18 +33,22 @@ export const accessListShape: Encoder<readonly AccessListEntry[]> = list(
 )
 
 const authorizationList: Encoder<readonly Authorization[]> = list(
-  shape<Authorization>('authorization', {
-    chainId: field(quantityResult, (authorization) => authorization.chainId),
-    address: field(address, (authorization) => authorization.address),
-    nonce: field(quantityResult, (authorization) => authorization.nonce),
-    yParity: field(quantityResult, (authorization) => authorization.yParity),
-    r: field(quantityResult, (authorization) => authorization.r),
-    s: field(quantityResult, (authorization) => authorization.s),
+  plainShape('authorization', {
+    chainId: quantityResult,
+    address,
+    nonce: quantityResult,
+    yParity: quantityResult,
+    r: quantityResult,
+    s: quantityResult,
   }),
 )
 
-/** Members that depend only on the transaction and the base fee it paid. */
-const transactionFields: Readonly<Record<string, ShapeField<TransactionView>>> = {
+/** A transaction (spec 2.3) with the members of its type, and its block's time (execution-apis). */
+export const transactionFields: Readonly<Record<string, ShapeField<TransactionView>>> = {
+  blockHash: field(nullable(hash), ({ place }) => place?.record.block.hash),
+  blockNumber: field(nullable(quantityResult), ({ place }) => headerOf(place)?.number),
+  blockTimestamp: field(nullable(quantityResult), ({ place }) => headerOf(place)?.timestamp),
+  transactionIndex: field(nullable(quantityResult), ({ place }) => place?.index),
   from: field(address, ({ transaction }) => transaction.from),
   gas: field(quantityResult, ({ transaction }) => transaction.gasLimit),
   gasPrice: field(quantityResult, paidPrice),
@@ -92,33 +87,14 @@ const transactionFields: Readonly<Record<string, ShapeField<TransactionView>>> =
   ),
 }
 
-/** A transaction (spec 2.3) with the members of its type, and its block's time (execution-apis). */
-export const placedTransactionFields: Readonly<Record<string, ShapeField<TransactionView>>> = {
-  blockHash: field(nullable(hash), ({ place }) => place?.blockHash ?? null),
-  blockNumber: field(nullable(quantityResult), ({ place }) => place?.blockNumber ?? null),
-  blockTimestamp: field(nullable(quantityResult), ({ place }) => place?.blockTimestamp ?? null),
-  transactionIndex: field(nullable(quantityResult), ({ place }) =>
-    place === undefined ? null : BigInt(place.index),
-  ),
-  ...transactionFields,
-}
-
-export const transactionShape: Encoder<TransactionView> = shape(
-  'transaction',
-  placedTransactionFields,
-)
+export const transactionShape: Encoder<TransactionView> = shape('transaction', transactionFields)
 
 /** An entry of `eth_pendingTransactions`: zero hash and index (spec 2.3), no block number. */
-export const pendingTransactionShape: Encoder<Transaction> = encodedAs(
-  shape<TransactionView>('pending transaction', {
-    blockHash: field(hash, () => ZERO_HASH),
-    blockNumber: field(nullable(quantityResult), () => null),
-    blockTimestamp: field(nullable(quantityResult), () => null),
-    transactionIndex: field(quantityResult, () => 0n),
-    ...transactionFields,
-  }),
-  viewOfPooled,
-)
+export const pendingTransactionShape: Encoder<TransactionView> = shape('pending transaction', {
+  ...transactionFields,
+  blockHash: field(hash, () => ZERO_HASH),
+  transactionIndex: field(quantityResult, () => 0n),
+})
 
 /** An entry of `txpool_content`: a transaction without a position. */
 export const poolEntryShape: Encoder<Transaction> = encodedAs(transactionShape, viewOfPooled)
@@ -129,22 +105,15 @@ export function viewOfPooled(transaction: Transaction): TransactionView {
 
 /** A transaction in the pending block has no position yet. */
 export function viewOfPlaced(at: TransactionPlace, pending: boolean): TransactionView {
-  const { transaction } = executedAt(at)
-  if (pending) return viewOfPooled(transaction)
-  const { hash: blockHash, header } = at.record.block
-  const place = {
-    blockHash,
-    blockNumber: header.number,
-    blockTimestamp: header.timestamp,
-    index: at.index,
-    baseFee: header.baseFeePerGas,
-  }
-  return { transaction, place }
+  return { transaction: executedAt(at).transaction, place: pending ? undefined : at }
 }
 
-/** Wei per gas: the price paid, or the maximum while pending. */
+function headerOf(place: TransactionPlace | undefined): Header | undefined {
+  return place?.record.block.header
+}
+
+/** Wei per gas: the price paid, or the maximum while pending and before london. */
 function paidPrice({ transaction, place }: TransactionView): bigint {
-  return place?.baseFee === undefined
-    ? transaction.maxFeePerGas
-    : effectiveGasPrice(transaction, place.baseFee)
+  const baseFee = headerOf(place)?.baseFeePerGas
+  return baseFee === undefined ? transaction.maxFeePerGas : effectiveGasPrice(transaction, baseFee)
 }
