@@ -1,14 +1,13 @@
 // ext: headers and receipts as the bytes that are hashed, and receipt proofs.
 
 import type { Hash } from '../core/hex.ts'
-import { findRecord } from '../node/chain/lookup.ts'
 import type { BlockRecord } from '../node/ledger/blockrecord.ts'
 import { transactionPlace } from '../node/ledger/blocktree.ts'
 import { encodeHeader } from '../protocol/blocks/header.ts'
 import { orderedTrieProof } from '../protocol/blocks/orderedtrie.ts'
 import { param } from '../rpc/method.ts'
 import { data, hashOfTransaction, list, nullable, text } from '../rpc/primitives.ts'
-import { byHashAndNumber } from './common/byblock.ts'
+import { byHashAndNumber, ofBlock } from './common/byblock.ts'
 import { type Methods, method } from './common/context.ts'
 import { PROTOCOL_VERSION } from './common/version.ts'
 import { block, blockHash } from './wire/decodeblock.ts'
@@ -42,10 +41,7 @@ export const extMethods: Methods = [
       params: ['0x4261349e4866c7680325425865b937d917f636ae7b5cbee38dbb5dcd2b164607', UNKNOWN],
     },
     onFork: 'here',
-    handle: async ({ chain }, block, transactionHash) => {
-      const record = await findRecord(chain, block)
-      return record === undefined ? null : receiptNodes(record, transactionHash)
-    },
+    handle: ofBlock((_, { record }, transactionHash) => receiptNodes(record, transactionHash)),
   }),
   ...byHashAndNumber('ext_getRawBlockHeaderByHash', 'ext_getRawBlockHeaderByNumber', {
     summary: 'Returns a header as RLP; null if unknown.',
@@ -53,10 +49,7 @@ export const extMethods: Methods = [
     result: nullable(data),
     example: { params: ['0xffffff'], result: null },
     onFork: 'here',
-    handle: async ({ chain, caller }, block) => {
-      const record = await findRecord(chain, block, caller)
-      return record === undefined ? null : encodeHeader(record.block.header)
-    },
+    handle: ofBlock((_, { record }) => encodeHeader(record.block.header)),
   }),
 ]
 

@@ -1,9 +1,31 @@
-// Pairs of methods that differ in how a block is named: by hash, or by number or tag.
+// Methods about a block: null for an unknown one, and in pairs that differ in how it is named.
+import { type MaybePromise, whenThere } from '../../core/promises.ts'
+import { findRecord } from '../../node/chain/lookup.ts'
+import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
 import { type Example, type Param, param } from '../../rpc/method.ts'
-import { blockHash } from '../wire/decodeblock.ts'
+import { blockHash, isPending } from '../wire/decodeblock.ts'
 import { UNKNOWN } from '../wire/examples.ts'
-import { type Declared, type Methods, method } from './context.ts'
+import { type Declared, type MethodContext, type Methods, method } from './context.ts'
+
+export interface FoundBlock {
+  readonly record: BlockRecord
+  readonly pending: boolean
+}
+
+/** A handler that returns null for an unknown block. */
+export function ofBlock<A extends readonly unknown[], R>(
+  handle: (context: MethodContext, found: FoundBlock, ...others: A) => MaybePromise<R>,
+): (context: MethodContext, block: BlockReference, ...others: A) => MaybePromise<R | null> {
+  return (context, block, ...others) =>
+    whenThere(
+      findRecord(context.chain, block, context.caller),
+      (record): MaybePromise<R | null> => {
+        if (record === undefined) return null
+        return handle(context, { record, pending: isPending(block) }, ...others)
+      },
+    )
+}
 
 type InBlock = readonly [Param<BlockReference>, ...Param<unknown>[]]
 

@@ -16,8 +16,8 @@ import type { JsonText } from '../../rpc/jsontext.ts'
 import { optional, param } from '../../rpc/method.ts'
 import { anything, boolean, data, quantityNumber, text } from '../../rpc/primitives.ts'
 import { type Decoder, invalid, type Notes } from '../../rpc/schema.ts'
-import { type MethodContext, type Methods, method, printLines } from '../common/context.ts'
-import { newTraceWork, recordList, recordRun, recordTransaction } from '../tracing/recording.ts'
+import { type MethodContext, type Methods, method } from '../common/context.ts'
+import { newTraceWork, recordList, recordOne, recordTransaction } from '../tracing/recording.ts'
 import { type Recorder, recorderNamed, structLogRecorder } from '../tracing/tracers.ts'
 import { block, blockHash, blockOrLatest, blockReference, byHash } from '../wire/decodeblock.ts'
 import { members, refined } from '../wire/decodeobject.ts'
@@ -63,8 +63,8 @@ const traceOptions: Decoder<Recorder> = {
   example: { tracer: 'callTracer' },
 }
 
-/** Struct logs with stack and storage. */
-const DEFAULT_TRACE = traceOptions.decode({}, '')
+/** By default struct logs with stack and storage. */
+const options = optional('options', traceOptions, traceOptions.decode({}, ''))
 
 /**
  * As `traceOptions`, with `stateOverrides`, `blockOverrides` and `txIndex`: the call runs before the block's transaction of
@@ -99,7 +99,7 @@ function structLogOptions(given: Known): Parameters<typeof structLogRecorder>[0]
 export const debugTraceMethods: Methods = [
   method('debug_traceTransaction', {
     summary: 'Replays a mined transaction; returns struct logs, or the result of {tracer}.',
-    params: [transactionHash, optional('options', traceOptions, DEFAULT_TRACE)],
+    params: [transactionHash, options],
     result: transactionTrace,
     onFork: 'replay',
     handle: (context, transactionHash, recorder) =>
@@ -107,14 +107,14 @@ export const debugTraceMethods: Methods = [
   }),
   method('debug_traceBlockByHash', {
     summary: 'Traces all transactions of a block, by hash; returns a list of {txHash, result}.',
-    params: [param('hash', blockHash), optional('options', traceOptions, DEFAULT_TRACE)],
+    params: [param('hash', blockHash), options],
     result: blockTraces,
     onFork: 'replay',
     handle: traceBlock,
   }),
   method('debug_traceBlockByNumber', {
     summary: 'Traces all transactions of a block, by number; returns a list of {txHash, result}.',
-    params: [block, optional('options', traceOptions, DEFAULT_TRACE)],
+    params: [block, options],
     result: blockTraces,
     example: { params: ['pending', { tracer: 'callTracer' }], result: [] },
     onFork: 'replay',
@@ -122,7 +122,7 @@ export const debugTraceMethods: Methods = [
   }),
   method('debug_traceBlock', {
     summary: 'Traces all transactions of a known block, given as RLP.',
-    params: [param('block', data), optional('options', traceOptions, DEFAULT_TRACE)],
+    params: [param('block', data), options],
     result: blockTraces,
     example: { params: ['0xc0', { tracer: 'callTracer' }] },
     onFork: 'encodedBlock',
@@ -131,11 +131,7 @@ export const debugTraceMethods: Methods = [
   }),
   method('debug_traceChain', {
     summary: 'Traces the blocks after {start} up to {end}; returns {block, hash, traces} of each.',
-    params: [
-      param('start', blockReference),
-      param('end', blockReference),
-      optional('options', traceOptions, DEFAULT_TRACE),
-    ],
+    params: [param('start', blockReference), param('end', blockReference), options],
     result: chainTraces,
     example: { params: ['0x0', '0x1', { tracer: 'callTracer' }] },
     onFork: 'chainTraces',
@@ -151,14 +147,11 @@ export const debugTraceMethods: Methods = [
     result: transactionTrace,
     example: { params: [TRANSFER, 'latest', { tracer: 'noopTracer' }], result: {} },
     onFork: 'here',
-    handle: async (context, request, reference, { recorder, ...scene }) => {
-      const work = newTraceWork(context)
-      const message = { request, reference, cancellation: work.cancellation, ...scene }
-      const run = await recordRun(work, recorder, (tracerFor) =>
+    handle: (context, request, reference, { recorder, ...scene }) => {
+      const message = { request, reference, cancellation: context.caller, ...scene }
+      return recordOne(context, recorder, (tracerFor) =>
         traceMessage(context.chain, message, tracerFor),
       )
-      printLines(context, run.outcome)
-      return work.writer.end()
     },
   }),
 ]

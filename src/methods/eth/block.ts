@@ -2,7 +2,6 @@
 // and nethermind.
 
 import { paddedBytes } from '../../core/hex.ts'
-import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import { addresses, isImpersonated } from '../../node/accounts/accounts.ts'
 import { accessListOfBlock } from '../../node/calls/blockaccesslist.ts'
 import { findRecord } from '../../node/chain/lookup.ts'
@@ -23,7 +22,7 @@ import {
   encodeAccessList,
   type SlotChanges,
 } from '../../protocol/blocks/accesslist.ts'
-import { type Block, cumulativeDifficulty } from '../../protocol/blocks/block.ts'
+import { cumulativeDifficulty } from '../../protocol/blocks/block.ts'
 import { type Header, hashHeader } from '../../protocol/blocks/header.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { optional, param } from '../../rpc/method.ts'
@@ -37,7 +36,7 @@ import {
   quantityNumber,
 } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
-import { byHashAndNumber } from '../common/byblock.ts'
+import { byHashAndNumber, type FoundBlock, ofBlock } from '../common/byblock.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { shortened, viewOfReceipt, withShortened } from '../common/views.ts'
 import { block, blockOrLatest, isPending } from '../wire/decodeblock.ts'
@@ -100,8 +99,15 @@ const blockAccessList: Encoder<BlockAccessList> = list(
   }),
 )
 
-const summary =
-  'Returns what the transactions of a block read and changed (EIP-7928); null if unknown.'
+/** The same under names that take any reference, a hash, and a number. */
+const accessList = {
+  summary: 'Returns what the transactions of a block read and changed (EIP-7928); null if unknown.',
+  params: [block],
+  result: nullable(blockAccessList),
+  example: { params: ['0xffffff'], result: null },
+  onFork: 'accessList',
+  handle: listAt,
+} as const
 
 /** A pending transaction, with its block members missing or zero. */
 const waiting: Encoder<{ readonly view: TransactionView; readonly hasPlace: boolean }> = {
@@ -118,7 +124,7 @@ export const blockMethods: Methods = [
     result: nullable(blockShape),
     example: { params: ['0xffffff', false], result: null },
     onFork: 'placed',
-    handle: viewAt,
+    handle: ofBlock(viewOf),
   }),
   ...byHashAndNumber('eth_getHeaderByHash', 'eth_getHeaderByNumber', {
     aliases: ['erigon_getHeaderByHash', 'erigon_getHeaderByNumber'],
@@ -127,7 +133,7 @@ export const blockMethods: Methods = [
     result: nullable(headerShape),
     example: { params: ['0xffffff'], result: null },
     onFork: 'header',
-    handle: (context, block) => viewAt(context, block, false),
+    handle: ofBlock((context, found) => viewOf(context, found, false)),
   }),
   ...byHashAndNumber('eth_getBlockTransactionCountByHash', 'eth_getBlockTransactionCountByNumber', {
     summary: 'Returns the number of transactions in a block; null if unknown.',
@@ -135,7 +141,7 @@ export const blockMethods: Methods = [
     result: nullable(quantityResult),
     example: { params: ['latest'], result: '0x0' },
     onFork: 'network',
-    handle: (context, block) => countAt(context, block, (found) => found.transactions),
+    handle: ofBlock((_, { record }) => record.block.transactions.length),
   }),
   method('eth_getBlockReceipts', {
     summary: 'Returns the receipts of a block; null if unknown.',
@@ -156,7 +162,7 @@ export const blockMethods: Methods = [
     result: nullable(quantityResult),
     example: { params: ['latest'], result: '0x0' },
     onFork: 'network',
-    handle: (context, block) => countAt(context, block, (found) => found.uncles),
+    handle: ofBlock((_, { record }) => record.block.uncles.length),
   }),
   ...byHashAndNumber('eth_getUncleByBlockHashAndIndex', 'eth_getUncleByBlockNumberAndIndex', {
     summary: 'Returns an uncle of a block, by index; null if there is none.',
@@ -164,24 +170,12 @@ export const blockMethods: Methods = [
     result: nullable(blockShape),
     example: { params: ['latest', '0x0'], result: null },
     onFork: 'network',
-    handle: uncleAt,
+    handle: ofBlock(uncleAt),
   }),
-  method('eth_getBlockAccessList', {
-    summary,
-    params: [block],
-    result: nullable(blockAccessList),
-    example: { params: ['0xffffff'], result: null },
-    onFork: 'accessList',
-    handle: listAt,
-  }),
+  method('eth_getBlockAccessList', accessList),
   ...byHashAndNumber('eth_getBlockAccessListByBlockHash', 'eth_getBlockAccessListByBlockNumber', {
+    ...accessList,
     aliases: ['eth_getBlockAccessListByHash', 'eth_getBlockAccessListByNumber'],
-    summary,
-    params: [block],
-    result: nullable(blockAccessList),
-    example: { params: ['0xffffff'], result: null },
-    onFork: 'accessList',
-    handle: listAt,
   }),
   method('eth_getBlockAccessListRaw', {
     summary: 'Returns the access list of a block as RLP; null if unknown.',
@@ -217,7 +211,11 @@ export const blockMethods: Methods = [
       result: nullable(transactionShape),
       example: { params: ['latest', '0x0'], result: null },
       onFork: 'placed',
-      handle: transactionAt,
+      handle: ofBlock((context, { record, pending }, index) =>
+        index < record.executed.length
+          ? shortened(context, viewOfPlaced({ record, index }, pending))
+          : null,
+      ),
     },
   ),
   method('eth_getTransactionBySenderAndNonce', {
@@ -282,45 +280,23 @@ export const blockMethods: Methods = [
       result: nullable(data),
       example: { params: ['latest', '0x0'], result: null },
       onFork: 'network',
-      handle: async ({ chain, caller }, block, index) => {
-        const record = await findRecord(chain, block, caller)
-        return record?.block.transactions[index]?.raw ?? null
-      },
+      handle: ofBlock((_, { record }, index) => record.block.transactions[index]?.raw),
     },
   ),
 ]
 
-function countAt(
-  { chain, caller }: MethodContext,
-  block: BlockReference,
-  listOf: (block: Block) => readonly unknown[],
-): MaybePromise<bigint | null> {
-  return whenThere(findRecord(chain, block, caller), (record) =>
-    record === undefined ? null : BigInt(listOf(record.block).length),
-  )
+function viewOf(context: MethodContext, { record, pending }: FoundBlock, full: boolean): BlockView {
+  const { chain, profile } = context
+  const form = { full, pending, form: profile.block }
+  return withShortened(context, viewOfBlock(record, chain.state.config.upstream, form))
 }
 
-function viewAt(
-  context: MethodContext,
-  block: BlockReference,
-  full: boolean,
-): MaybePromise<BlockView | null> {
-  const { chain, caller, profile } = context
-  const pending = isPending(block)
-  const { upstream } = chain.state.config
-  return whenThere(findRecord(chain, block, caller), (record) => {
-    if (record === undefined) return null
-    const view = viewOfBlock(record, upstream, { full, pending, form: profile.block })
-    return withShortened(context, view)
-  })
-}
-
-async function uncleAt(
-  { chain, caller, profile }: MethodContext,
-  block: BlockReference,
+function uncleAt(
+  { chain, profile }: MethodContext,
+  { record }: FoundBlock,
   index: number,
-): Promise<BlockView | null> {
-  const uncle = (await findRecord(chain, block, caller))?.block.uncles[index]
+): BlockView | null {
+  const uncle = record.block.uncles[index]
   if (uncle === undefined) return null
   const weight = profile.block.hasTotals ? weightOf(chain.state.tree, uncle) : NOT_WEIGHED
   return viewOfUncle(uncle, weight)
@@ -346,16 +322,6 @@ async function listAt(
   // as in execution-apis, a pending block has none
   const record = isPending(block) ? undefined : await findRecord(chain, block, caller)
   return record === undefined ? null : accessListOfBlock(chain, record, caller)
-}
-
-async function transactionAt(
-  context: MethodContext,
-  block: BlockReference,
-  index: number,
-): Promise<TransactionView | null> {
-  const record = await findRecord(context.chain, block, context.caller)
-  if (record === undefined || index >= record.executed.length) return null
-  return shortened(context, viewOfPlaced({ record, index }, isPending(block)))
 }
 
 /** "Submitted by the node operator" (spec 4.4): the sender is one of the node's accounts, or impersonated. */

@@ -11,7 +11,7 @@ import { pendingReference } from '../../node/ledger/references.ts'
 import { optional } from '../../rpc/method.ts'
 import { data, text } from '../../rpc/primitives.ts'
 import { type Methods, method, onRunOf, printLines } from '../common/context.ts'
-import { type Explained, withStacks } from '../tracing/explain.ts'
+import { type Explained, reported } from '../tracing/explain.ts'
 import { blockOrLatest, blockReference } from '../wire/decodeblock.ts'
 import { overriddenBlock, overriddenState } from '../wire/decodeoverrides.ts'
 import { transaction } from '../wire/decodetransaction.ts'
@@ -92,8 +92,7 @@ export const callMethods: Methods = [
       if (!profile.returnsFailedAccessLists) {
         throw withRerun(failureOfCall(failure, outcome), rerunOf(outcome))
       }
-      printLines(context, outcome)
-      const [explained = answer] = await withStacks(context, [answer])
+      const [explained = answer] = await reported(context, [answer])
       return explained
     },
   }),

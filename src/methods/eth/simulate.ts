@@ -29,8 +29,8 @@ import {
 } from '../../rpc/primitives.ts'
 import { type Decoder, type Encoder, invalid } from '../../rpc/schema.ts'
 import type { MessageCaller } from '../../rpc/session.ts'
-import { type Methods, method, printLines } from '../common/context.ts'
-import { type Explained, withStacks } from '../tracing/explain.ts'
+import { type Methods, method } from '../common/context.ts'
+import { type Explained, reported } from '../tracing/explain.ts'
 import { blockOrLatest, blockReference } from '../wire/decodeblock.ts'
 import { members, oneOrMore, refined, required } from '../wire/decodeobject.ts'
 import { blockOverrides, stateOverrides } from '../wire/decodeoverrides.ts'
@@ -238,8 +238,7 @@ export const simulateMethods: Methods = [
       const { chain, caller } = context
       const blocks = await simulateBlocks(chain, simulation, block, caller)
       const all = blocks.flatMap(({ calls }) => calls)
-      for (const { outcome } of all) printLines(context, outcome)
-      const explained = (await withStacks(context, all)).values()
+      const explained = (await reported(context, all)).values()
       return blocks.map(({ record, calls }) => ({
         ...viewOfBlock(record, chain.state.config.upstream, { full }),
         calls: calls.flatMap(() => explained.next().value ?? []),
@@ -268,8 +267,7 @@ export const simulateMethods: Methods = [
         const conditions = { stateOverrides: overrides, world, cancellation, tracer }
         const outcomes = await callMany(chain, bundles, reference, conditions)
         const all = outcomes.flat().map((outcome) => ({ outcome }))
-        for (const { outcome } of all) printLines(context, outcome)
-        const answers = (await withStacks(context, all)).values()
+        const answers = (await reported(context, all)).values()
         return outcomes.map((bundle) => bundle.flatMap(() => answers.next().value ?? []))
       })
     },
@@ -288,8 +286,7 @@ export const simulateMethods: Methods = [
       const transactions = encoded.map((raw) => decodeSent(raw).transaction)
       return within(timeoutMs, caller, async (cancellation) => {
         const answer = await callBundle(chain, { ...bundle, transactions }, cancellation)
-        for (const { outcome } of answer.runs) printLines(context, outcome)
-        return { ...answer, runs: await withStacks(context, answer.runs) }
+        return { ...answer, runs: await reported(context, answer.runs) }
       })
     },
   }),

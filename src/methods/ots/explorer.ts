@@ -8,7 +8,7 @@ import { combineTracers } from '../../evm/tracers/combine.ts'
 import { creationOf, findAppearances } from '../../node/calls/appearances.ts'
 import { replayOne, TraceBudget } from '../../node/calls/replay.ts'
 import type { Chain } from '../../node/chain/chain.ts'
-import { findRecord, stateAt } from '../../node/chain/lookup.ts'
+import { stateAt } from '../../node/chain/lookup.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import { executedAt, headOf } from '../../node/ledger/blocktree.ts'
 import { minedPlace } from '../../node/ledger/leftblocks.ts'
@@ -31,7 +31,7 @@ import {
 } from '../../rpc/primitives.ts'
 import { type Encoder, invalid } from '../../rpc/schema.ts'
 import { codeAt } from '../../state/world.ts'
-import { byHashAndNumber } from '../common/byblock.ts'
+import { byHashAndNumber, ofBlock } from '../common/byblock.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { block, blockOrLatest } from '../wire/decodeblock.ts'
 import { transactionHash } from '../wire/decodetransaction.ts'
@@ -176,6 +176,16 @@ const LEVEL = 8
 /** Entries per page, plus the rest of the last block. */
 const MAX_SIZE = 1_000
 
+/** Of both directions. */
+const searching = {
+  params: [param('address', address), param('block', quantity), param('size', quantityNumber)],
+  result: searchPage,
+  example: {
+    params: [ACCOUNT, 0, 25],
+    result: { txs: [], receipts: [], firstPage: true, lastPage: true },
+  },
+} as const
+
 /** An account's transactions from a block on, in the order of the search. */
 async function search(
   { chain, options }: MethodContext,
@@ -224,13 +234,8 @@ export const otsMethods: Methods = [
     },
   }),
   method('ots_searchTransactionsBefore', {
+    ...searching,
     summary: "Returns an account's transactions before a block, newest first; 0 for all.",
-    params: [param('address', address), param('block', quantity), param('size', quantityNumber)],
-    result: searchPage,
-    example: {
-      params: [ACCOUNT, 0, 25],
-      result: { txs: [], receipts: [], firstPage: true, lastPage: true },
-    },
     onFork: 'searchBefore',
     // block 0 means the one after the newest
     handle: async (context, account, block, count) => {
@@ -242,13 +247,8 @@ export const otsMethods: Methods = [
     },
   }),
   method('ots_searchTransactionsAfter', {
+    ...searching,
     summary: "Returns an account's transactions after a block, newest first; 0 for all.",
-    params: [param('address', address), param('block', quantity), param('size', quantityNumber)],
-    result: searchPage,
-    example: {
-      params: [ACCOUNT, 0, 25],
-      result: { txs: [], receipts: [], firstPage: true, lastPage: true },
-    },
     onFork: 'searchAfter',
     // block 0 means the beginning
     handle: async (context, account, block, count) => {
@@ -275,10 +275,7 @@ export const otsMethods: Methods = [
     result: nullable(blockDetails),
     example: { params: ['0xffffff'], result: null },
     onFork: 'network',
-    handle: async ({ chain, caller }, block) => {
-      const record = await findRecord(chain, block, caller)
-      return record === undefined ? null : { chain, record }
-    },
+    handle: ofBlock(({ chain }, { record }) => ({ chain, record })),
   }),
   method('ots_getBlockTransactions', {
     summary: "Returns a page of a block's transactions, the last on page 0; inputs are cut.",
@@ -287,9 +284,7 @@ export const otsMethods: Methods = [
     example: { params: ['0xffffff', 0, 25], result: null },
     onFork: 'page',
     // page 0 has a block's last transactions, as the explorer shows the newest first
-    handle: async ({ chain, caller }, block, page, size) => {
-      const record = await findRecord(chain, block, caller)
-      if (record === undefined) return null
+    handle: ofBlock(({ chain }, { record }, page, size) => {
       const view = viewOf({ chain, record })
       const end = Math.max(0, record.executed.length - page * size)
       const start = Math.max(0, end - size)
@@ -297,7 +292,7 @@ export const otsMethods: Methods = [
         .slice(start, end)
         .map((_, i) => ({ record, index: start + i, belowNumber: view.belowNumber }))
       return { view, places }
-    },
+    }),
   }),
   method('ots_getInternalOperations', {
     summary: 'Returns transfers (0), selfdestructs (1), creates (2) and create2s (3).',

@@ -7,14 +7,9 @@
 import { type Address, type Hash, quantityFromBigint } from '../../core/hex.ts'
 import { type CallFrame, flatten, recordCalls } from '../../evm/tracers/calls.ts'
 import { recordOpcodeGas } from '../../evm/tracers/recorders.ts'
-import {
-  type TracedRun,
-  type TracerFor,
-  traceMessage,
-  traceUnsent,
-} from '../../node/calls/replay.ts'
+import { traceMessage, traceUnsent } from '../../node/calls/replay.ts'
 import type { Chain } from '../../node/chain/chain.ts'
-import { findRecord, recordAt } from '../../node/chain/lookup.ts'
+import { recordAt } from '../../node/chain/lookup.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import { filledToRead, headOf, transactionPlace } from '../../node/ledger/blocktree.ts'
 import { minedPlace } from '../../node/ledger/leftblocks.ts'
@@ -26,12 +21,14 @@ import { optional, param } from '../../rpc/method.ts'
 import { address, enumeration, list, quantityNumber } from '../../rpc/primitives.ts'
 import { invalid, type Json, remark } from '../../rpc/schema.ts'
 import type { World } from '../../state/world.ts'
+import { ofBlock } from '../common/byblock.ts'
 import { type MethodContext, type Methods, method, printLines } from '../common/context.ts'
-import { type Part, parts, replayRecorder } from '../tracing/parts.ts'
+import { parts, replayRecorder } from '../tracing/parts.ts'
 import {
   newTraceWork,
   recordBlock,
   recordList,
+  recordOne,
   recordRun,
   recordTransaction,
 } from '../tracing/recording.ts'
@@ -150,10 +147,7 @@ export const traceMethods: Methods = [
     result: placedFrames,
     example: { params: ['earliest'], result: [] },
     onFork: 'replay',
-    handle: async (context, block) => {
-      const record = await findRecord(context.chain, block, context.caller)
-      return record === undefined ? null : blockFramesOf(context, record)
-    },
+    handle: ofBlock((context, { record }) => blockFramesOf(context, record)),
   }),
   method('trace_filter', {
     summary:
@@ -214,9 +208,7 @@ export const traceMethods: Methods = [
     result: blockOpcodeGas,
     example: { params: ['0xffffff'], result: null },
     onFork: 'replay',
-    handle: async (context, block) => {
-      const record = await findRecord(context.chain, block, context.caller)
-      if (record === undefined) return null
+    handle: ofBlock(async (context, { record }) => {
       const { header, hash: blockHash } = record.block
       const work = newTraceWork(context)
       const { writer } = work
@@ -224,7 +216,7 @@ export const traceMethods: Methods = [
       await recordList(context.chain, record, work, opcodeGasRecorder)
       writer.write('}')
       return writer.end()
-    },
+    }),
   }),
   method('trace_call', {
     summary: 'Traces a call: call frames, state differences, operations.',
@@ -234,7 +226,7 @@ export const traceMethods: Methods = [
     handle: (context, request, wanted, reference, stateOverrides, blockOverrides) => {
       const cancellation = context.caller
       const message = { request, reference, stateOverrides, blockOverrides, cancellation }
-      return recordOne(context, wanted, (tracerFor) =>
+      return recordOne(context, replayRecorder(wanted, false), (tracerFor) =>
         traceMessage(context.chain, message, tracerFor),
       )
     },
@@ -271,7 +263,7 @@ export const traceMethods: Methods = [
     result: replayForm,
     handle: (context, raw, wanted) => {
       const { transaction } = decodeSent(raw)
-      return recordOne(context, wanted, (tracerFor) =>
+      return recordOne(context, replayRecorder(wanted, false), (tracerFor) =>
         traceUnsent(context.chain, transaction, tracerFor),
       )
     },
@@ -404,15 +396,4 @@ function rewardEntries(
     traceAddress: [],
     type: 'reward',
   }))
-}
-
-/** Records a run outside any block. */
-async function recordOne(
-  context: MethodContext,
-  wanted: readonly Part[],
-  trace: (tracerFor: TracerFor) => Promise<TracedRun>,
-): Promise<JsonText> {
-  const work = newTraceWork(context)
-  printLines(context, (await recordRun(work, replayRecorder(wanted, false), trace)).outcome)
-  return work.writer.end()
 }

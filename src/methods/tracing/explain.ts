@@ -2,47 +2,52 @@
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import type { Outcome } from '../../evm/executor.ts'
-import type { SourceExplanation } from '../../evm/reasons.ts'
 import { runOfMined } from '../../node/calls/replay.ts'
-import { type Rerun, rerunOf } from '../../node/chain/failedrun.ts'
+import { rerunOf } from '../../node/chain/failedrun.ts'
 import type { Project } from '../../project/project.ts'
 import type { DispatcherOptions } from '../../rpc/dispatch.ts'
-import type { MethodContext } from '../common/context.ts'
+import { type MethodContext, printLines } from '../common/context.ts'
 import { failureOf } from '../compat/failure.ts'
 
 /** A run with the reason and Solidity stack of its failure, one line each; clients ignore it. */
 export type Explained<T> = T & { readonly solidityStack?: readonly string[] | undefined }
 
 /** Failures explained per reply: each runs again. */
-const EXPLAINED = 10
+export const MOST_EXPLAINED = 10
 
-/** Explains the first failed runs, if there is a project. */
-export async function withStacks<T extends { readonly outcome: Outcome }>(
-  context: Pick<MethodContext, 'project' | 'options'>,
+/** Adds the console lines of runs to those of the call, and explains the first failed ones, if there is a project. */
+export async function reported<T extends { readonly outcome: Outcome }>(
+  context: Pick<MethodContext, 'project' | 'options' | 'printed'>,
   runs: readonly T[],
 ): Promise<readonly Explained<T>[]> {
+  for (const { outcome } of runs) printLines(context, outcome)
   const { options } = context
   const { project } = context.project
-  const failed = runs.filter(({ outcome }) => outcome.failure !== undefined).slice(0, EXPLAINED)
+  const failed = runs.filter(({ outcome }) => outcome.failure).slice(0, MOST_EXPLAINED)
   if (project === undefined || options.plainErrors || failed.length === 0) return runs
   const stacks = new Map<T, readonly string[] | undefined>()
-  for (const run of failed) {
-    const rerun = rerunOf(run.outcome)
-    const reason = run.outcome.failure?.reason ?? ''
-    const known = rerun && (await explanationOf(project, rerun, reason))
-    if (known !== undefined) stacks.set(run, known.lines)
-  }
+  for (const run of failed) stacks.set(run, await stackOf(project, run.outcome))
   return runs.map((run) => ({ ...run, solidityStack: stacks.get(run) }))
 }
 
-/** Undefined also for runs that cannot be repeated, or take too long. */
-async function explanationOf(
+/**
+ * The reason of a failed run and its Solidity stack, in lines; undefined also if it cannot be repeated, or takes too long.
+ * @param mined the hash of a transaction in a block
+ */
+export async function stackOf(
   project: Project,
-  rerun: Rerun,
-  reason: string,
-): Promise<SourceExplanation | undefined> {
+  outcome: Outcome,
+  mined?: Hash,
+): Promise<readonly string[] | undefined> {
+  if (mined !== undefined) return unlessRefused(project.explainMined(mined))
+  const rerun = rerunOf(outcome)
+  const reason = outcome.failure?.reason ?? ''
+  return rerun && (await unlessRefused(project.explain(rerun, reason)))?.lines
+}
+
+async function unlessRefused<T>(explanation: Promise<T>): Promise<T | undefined> {
   try {
-    return await project.explain(rerun, reason)
+    return await explanation
   } catch (error) {
     if (error instanceof DevchainError) return undefined
     throw error
@@ -63,6 +68,6 @@ export function explaining(
     const { hash, reason } = failure
     const rerun = hash === undefined ? rerunOf(error) : runOfMined(chain, hash as Hash)
     if (rerun === undefined) return undefined
-    return explanationOf(project, rerun, reason).catch((bug: unknown) => void onBug(bug))
+    return unlessRefused(project.explain(rerun, reason)).catch((bug: unknown) => void onBug(bug))
   }
 }

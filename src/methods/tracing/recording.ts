@@ -14,7 +14,7 @@ import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import type { TransactionPlace } from '../../node/ledger/blocktree.ts'
 import type { Project } from '../../project/project.ts'
 import { type JsonText, JsonWriter } from '../../rpc/jsontext.ts'
-import type { MethodContext } from '../common/context.ts'
+import { type MethodContext, printLines } from '../common/context.ts'
 import type { FramePlace } from '../wire/traces/encodeframes.ts'
 import { isFrameKnown } from './aloneframe.ts'
 import type { Recorder, Stage, TraceRecording } from './tracers.ts'
@@ -76,6 +76,17 @@ export async function recordRun(
   await recording?.write(run)
   work.budget.release()
   return run
+}
+
+/** The JSON of the recording of a run outside any block. Its console lines are added to those of the call. */
+export async function recordOne(
+  context: MethodContext,
+  recorder: Recorder,
+  trace: (tracerFor: TracerFor) => Promise<TracedRun>,
+): Promise<JsonText> {
+  const work = newTraceWork(context)
+  printLines(context, (await recordRun(work, recorder, trace)).outcome)
+  return work.writer.end()
 }
 
 /** The JSON of a mined transaction's recording; it runs again unless the result is known. */

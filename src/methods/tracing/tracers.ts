@@ -9,7 +9,6 @@ import { combineTracers } from '../../evm/tracers/combine.ts'
 import { recordSelectors, recordTouched, type TouchRecorder } from '../../evm/tracers/recorders.ts'
 import { type StructLogOptions, traceStructLogs } from '../../evm/tracers/structlogs.ts'
 import type { TraceBudget, TracedRun, TracedTarget } from '../../node/calls/replay.ts'
-import { rerunOf } from '../../node/chain/failedrun.ts'
 import type { ExecutedTransaction } from '../../node/ledger/blockrecord.ts'
 import { outermostFrame } from '../../node/ledger/outermostframe.ts'
 import type { Project } from '../../project/project.ts'
@@ -27,6 +26,7 @@ import {
 import { prestateOf } from '../wire/traces/encodestate.ts'
 import { writeStructLogs } from '../wire/traces/encodestructlogs.ts'
 import { knownDimensions } from './aloneframe.ts'
+import { MOST_EXPLAINED, stackOf } from './explain.ts'
 
 /** The context of a recording. */
 export interface Stage {
@@ -108,10 +108,13 @@ const callTracer = configured(callConfig, ({ onlyTopCall, withLog, names: wantsN
       write: async (run) => {
         const whole = wholeFrame(top(), run)
         if (wantsNames !== true || project === undefined) return writeCallTree(writer, whole)
-        const { failure, world } = run.outcome
+        const { outcome, transaction } = run
+        const { failure, world } = outcome
         if (failure !== undefined) explained += 1
-        const isExplained = failure !== undefined && explained <= EXPLAINED
-        const solidityStack = isExplained ? await stackOf(project, run) : undefined
+        const isExplained = failure !== undefined && explained <= MOST_EXPLAINED
+        const solidityStack = isExplained
+          ? await stackOf(project, outcome, transaction?.hash)
+          : undefined
         const nameOf = (frame: CallFrame): string | undefined =>
           project.names.frame(world, frame)?.text
         return writeCallTree(writer, whole, { nameOf, solidityStack })
@@ -128,24 +131,6 @@ const callTracer = configured(callConfig, ({ onlyTopCall, withLog, names: wantsN
       }),
   })
 })
-
-/** Failures explained per request: each runs again. */
-const EXPLAINED = 10
-
-/** A failed run's reason and Solidity stack; undefined also if it takes too long. */
-async function stackOf(
-  project: Project,
-  { outcome, transaction }: TracedRun,
-): Promise<readonly string[] | undefined> {
-  const rerun = rerunOf(outcome)
-  try {
-    if (transaction !== undefined) return await project.explainMined(transaction.hash)
-    return rerun && (await project.explain(rerun, outcome.failure?.reason ?? ''))?.lines
-  } catch (error) {
-    if (error instanceof DevchainError) return undefined
-    throw error
-  }
-}
 
 const flatConfig = members('flatCallTracer config', {
   convertParityErrors: boolean,
