@@ -9,7 +9,6 @@ import { debugLookupMethods } from './debug/lookup.ts'
 import { debugStateMethods } from './debug/state.ts'
 import { debugTraceMethods } from './debug/trace.ts'
 import { chainsMethods } from './devchain/chains.ts'
-import { contractMethods } from './devchain/contracts.ts'
 import { projectMethods } from './devchain/project.ts'
 import { snapshotMethods } from './devchain/snapshots.ts'
 import { blockMethods } from './eth/block.ts'
@@ -60,7 +59,6 @@ export const methods: Methods = [
   ...evmMethods,
   ...snapshotMethods,
   ...chainsMethods,
-  ...contractMethods,
   ...projectMethods,
   ...hardhatMethods,
   ...anvilAccountMethods,

@@ -1,19 +1,16 @@
 // Encodes peers for admin and devchain.
 
 import { type PeerInfo, printEndpoint, type SyncStatus } from '../../../node/peers.ts'
-import { boolean, hash, nullable, text } from '../../../rpc/primitives.ts'
+import { boolean, hash, list, nullable, text } from '../../../rpc/primitives.ts'
 import type { Encoder } from '../../../rpc/schema.ts'
-import { field, plain, plainInteger, quantityResult, shape } from '../encodeobject.ts'
+import { field, plain, plainInteger, plainShape, quantityResult, shape } from '../encodeobject.ts'
 
 /** geth's members, and those special to these links. */
 export const peerShape: Encoder<PeerInfo> = shape<PeerInfo>('peer', {
   id: field(text, ({ id }) => id),
   name: field(text, ({ name, client }) => (name === '' ? client : `${client}/${name}`)),
   enode: field(nullable(text), ({ url }) => url),
-  caps: field(
-    { name: 'capabilities', json: { type: 'array', items: text.json }, encode: () => ['link/1'] },
-    (peer) => peer,
-  ),
+  caps: field(list(text), () => ['link/1']),
   network: field(
     shape<PeerInfo>('connection', {
       remoteAddress: field(text, printEndpoint),
@@ -24,15 +21,13 @@ export const peerShape: Encoder<PeerInfo> = shape<PeerInfo>('peer', {
   ),
   ...plain({ head: hash, number: quantityResult, totalDifficulty: quantityResult }),
   partitioned: field(boolean, ({ isHeld }) => isHeld),
-  latencyMs: field(nullable(plainInteger), ({ latencyMs }) =>
-    latencyMs === undefined ? undefined : BigInt(Math.round(latencyMs)),
-  ),
+  latencyMs: field(nullable(plainInteger), ({ latencyMs }) => latencyMs && Math.round(latencyMs)),
 })
 
-const statusShape: Encoder<SyncStatus> = shape<SyncStatus>('sync status', {
-  startingBlock: field(quantityResult, ({ startingBlock }) => startingBlock),
-  currentBlock: field(quantityResult, ({ currentBlock }) => currentBlock),
-  highestBlock: field(quantityResult, ({ highestBlock }) => highestBlock),
+const statusShape: Encoder<SyncStatus> = plainShape('sync status', {
+  startingBlock: quantityResult,
+  currentBlock: quantityResult,
+  highestBlock: quantityResult,
 })
 
 /** False while nothing is imported. */
