@@ -1,7 +1,7 @@
 // mnr: merged mining. Blocks of a parent chain whose coinbase names a block here also prove that block.
 
 import { DevchainError } from '../core/errors.ts'
-import { type Hash, isBytes, parseBytes, wordFromBigint } from '../core/hex.ts'
+import { type Hash, isBytes, parseBytes } from '../core/hex.ts'
 import type { Imported, MergedWork } from '../node/sealing/getwork.ts'
 import {
   decodeParentBlock,
@@ -16,7 +16,7 @@ import { param } from '../rpc/method.ts'
 import { boolean, data, hash, quantity, text } from '../rpc/primitives.ts'
 import { type Decoder, type Encoder, invalid } from '../rpc/schema.ts'
 import { type Methods, method } from './common/context.ts'
-import { field, quantityResult, shape } from './wire/encodeobject.ts'
+import { bytes32, field, quantityResult, shape } from './wire/encodeobject.ts'
 
 /** Bytes as hex, which merged miners write without 0x. */
 const bytes: Decoder<Uint8Array> = {
@@ -64,7 +64,7 @@ const hashes: Decoder<readonly Uint8Array[]> = {
 
 const work: Encoder<MergedWork> = shape<MergedWork>('merged work', {
   blockHashForMergedMining: field(hash, ({ sealHash }) => sealHash),
-  target: field(hash, ({ target }) => wordFromBigint(target)),
+  target: field(bytes32, ({ target }) => target),
   feesPaidToMiner: field(text, ({ fees }) => fees.toString()),
   notify: field(boolean, ({ notify }) => notify),
   parentBlockHash: field(hash, ({ parentHash }) => parentHash),

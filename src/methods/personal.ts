@@ -22,7 +22,7 @@ import { signRequest } from '../node/sending/sign.ts'
 import { optional, param, secret } from '../rpc/method.ts'
 import { address, boolean, data, hash, list, text } from '../rpc/primitives.ts'
 import { type Decoder, invalid } from '../rpc/schema.ts'
-import { exchanged } from './common/command.ts'
+import { exchange } from './common/command.ts'
 import { type Methods, method } from './common/context.ts'
 import { keyAt, signMessage } from './common/sign.ts'
 import { transaction } from './wire/decodetransaction.ts'
@@ -118,9 +118,7 @@ export const personalMethods: Methods = [
     effects: 'chain',
     describe: ([account]) => `locked ${account}`,
     handle: ({ chain }, account) =>
-      chain.update((state) =>
-        exchanged(state, lock(state.accounts, account, chain.environment.now())),
-      ),
+      exchange(chain, (book) => lock(book, account, chain.environment.now())),
   }),
   method('personal_unlockAccount', {
     summary: 'Unlocks an account for seconds (0x hex: milliseconds); default 30 min, 0 for good.',
@@ -135,11 +133,9 @@ export const personalMethods: Methods = [
     describe: ([account, , duration]) =>
       `unlocked ${account} ${Number.isFinite(duration) ? `for ${number(duration / 1000)} s` : 'for good'}`,
     handle: ({ chain }, account, passphrase, duration) =>
-      chain.update(async (state) => {
-        if (!state.accounts.held.has(account)) return { state, value: false }
+      exchange(chain, (book) => {
         const until = chain.environment.now() + duration
-        const book = await unlock(state.accounts, account, passphrase, until)
-        return exchanged(state, book)
+        return book.held.has(account) ? unlock(book, account, passphrase, until) : undefined
       }),
   }),
   method('personal_sendTransaction', {

@@ -10,11 +10,10 @@ import { ether, listed, number } from '../../core/format.ts'
 import type { Address } from '../../core/hex.ts'
 import { impersonateSignature } from '../../node/accounts/accounts.ts'
 import { setTokenAllowance, setTokenBalance } from '../../node/cheats/tokens.ts'
-import { changeAccounts } from '../../node/commands/settings.ts'
 import { optional, param } from '../../rpc/method.ts'
 import { address, boolean, data, quantity } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
-import { command, edit } from '../common/command.ts'
+import { command, edit, exchange } from '../common/command.ts'
 import type { Methods } from '../common/context.ts'
 import { members, oneOrMore, refined, required } from '../wire/decodeobject.ts'
 import { ACCOUNT, OTHER_ACCOUNT, STRANGER } from '../wire/examples.ts'
@@ -88,10 +87,8 @@ export const anvilAccountMethods: Methods = [
     params: [param('enabled', boolean)],
     example: { params: [true], result: null },
     describe: ([enabled]) => `${enabled ? '' : 'no longer '}impersonating everybody`,
-    handle: ({ chain }, enabled) =>
-      chain.update((state) =>
-        changeAccounts(state, { ...state.accounts, autoImpersonate: enabled }),
-      ),
+    handle: ({ chain }, autoImpersonate) =>
+      exchange(chain, (book) => ({ ...book, autoImpersonate })),
   }),
   command('anvil_impersonateSignature', {
     aliases: ['hardhat_impersonateSignature'],
@@ -106,9 +103,7 @@ export const anvilAccountMethods: Methods = [
         const message = `account: expected one 20-byte address, in the list or after the signature, got ${got}`
         throw new DevchainError('INVALID_PARAMS', message)
       }
-      await chain.update((state) =>
-        changeAccounts(state, impersonateSignature(state.accounts, made, signer)),
-      )
+      await exchange(chain, (book) => impersonateSignature(book, made, signer))
     },
   }),
   command('anvil_dealERC20', {

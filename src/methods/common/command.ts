@@ -1,12 +1,12 @@
 // Commands: methods that change something and return no result, and their shared code.
 import type { Address } from '../../core/hex.ts'
-import type { MaybePromise } from '../../core/promises.ts'
+import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import type { AccountBook } from '../../node/accounts/accounts.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { editAccounts } from '../../node/cheats/edit.ts'
 import { changeAccounts, changeSettings } from '../../node/commands/settings.ts'
 import { increaseTime } from '../../node/commands/time.ts'
-import type { ChainState, Settings } from '../../node/ledger/chainstate.ts'
+import type { Settings } from '../../node/ledger/chainstate.ts'
 import type { Change } from '../../node/ledger/change.ts'
 import type { Method, Param, Values } from '../../rpc/method.ts'
 import { boolean, nothing } from '../../rpc/primitives.ts'
@@ -80,9 +80,15 @@ export function change(chain: Chain, settings: Partial<Settings>): Promise<void>
   return chain.update((state) => changeSettings(state, settings))
 }
 
-/** Replaces the account book; false if there is none. */
-export function exchanged(state: ChainState, book: AccountBook | undefined): Change<boolean> {
-  return book === undefined
-    ? { state, value: false }
-    : { ...changeAccounts(state, book), value: true }
+/** Exchanges the account book; false if `change` has no other. */
+export function exchange(
+  chain: Chain,
+  change: (book: AccountBook) => MaybePromise<AccountBook | undefined>,
+): Promise<boolean> {
+  return chain.update((state) =>
+    whenThere(change(state.accounts), (book): Change<boolean> => {
+      if (book === undefined) return { state, value: false }
+      return { ...changeAccounts(state, book), value: true }
+    }),
+  )
 }

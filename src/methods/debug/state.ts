@@ -20,7 +20,7 @@ import {
 } from '../../state/world.ts'
 import { type Methods, method } from '../common/context.ts'
 import { block } from '../wire/decodeblock.ts'
-import { field, fieldIfAny, mapOf, shape } from '../wire/encodeobject.ts'
+import { bytes32, field, fieldIfAny, mapOf, shape } from '../wire/encodeobject.ts'
 import { ACCOUNT } from '../wire/examples.ts'
 
 /** Accounts per page. */
@@ -53,8 +53,8 @@ const accountPage = shape<AccountPage>('accounts', {
 })
 
 const slotForm = shape<StorageSlot>('slot', {
-  key: field(hash, ({ slot }) => wordFromBigint(slot)),
-  value: field(hash, ({ value }) => wordFromBigint(value)),
+  key: field(bytes32, ({ slot }) => slot),
+  value: field(bytes32, ({ value }) => value),
 })
 
 const storagePage = shape<ReturnType<typeof slotsOf>>('storage', {

@@ -2,7 +2,7 @@
 // clients affect only logs and traces.
 
 import { checksumAddress } from '../../core/crypto/crypto.ts'
-import { type Address, wordFromBigint } from '../../core/hex.ts'
+import type { Address } from '../../core/hex.ts'
 import { call } from '../../node/calls/call.ts'
 import { stateAt } from '../../node/chain/lookup.ts'
 import { type DirectChange, directChanges } from '../../node/cheats/directchanges.ts'
@@ -30,6 +30,7 @@ import { blockOrLatest } from '../wire/decodeblock.ts'
 import { either, isText, keyed, members, refined } from '../wire/decodeobject.ts'
 import { transactionHash } from '../wire/decodetransaction.ts'
 import {
+  bytes32,
   field,
   mapOf,
   plain,
@@ -53,10 +54,9 @@ const contractShape = shape<KnownContract>('contract', {
 })
 
 const slotShape = shape<NamedSlot>('slot', {
-  slot: field(hash, ({ slot }) => wordFromBigint(slot)),
-  ...plain({ name: nullable(text), type: nullable(text) }),
+  ...plain({ slot: bytes32, name: nullable(text), type: nullable(text) }),
   value: field(text, (named) => named.text),
-  word: field(hash, ({ word }) => wordFromBigint(word)),
+  ...plain({ word: bytes32 }),
 })
 
 /** Blocks whose states are compared in one request. */

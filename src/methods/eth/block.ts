@@ -1,7 +1,6 @@
 // eth: blocks, uncles, transactions and receipts; access lists of blocks (EIP-7928) under the names of execution-apis, reth
 // and nethermind.
 
-import { paddedBytes } from '../../core/hex.ts'
 import { addresses, isImpersonated } from '../../node/accounts/accounts.ts'
 import { accessListOfBlock } from '../../node/calls/blockaccesslist.ts'
 import { findRecord } from '../../node/chain/lookup.ts'
@@ -48,7 +47,7 @@ import {
   viewOfBlock,
   viewOfUncle,
 } from '../wire/encodeblock.ts'
-import { field, plain, quantityResult, shape } from '../wire/encodeobject.ts'
+import { bytes32, field, plain, quantityResult, shape } from '../wire/encodeobject.ts'
 import { receiptShape } from '../wire/encodereceipt.ts'
 import {
   pendingTransactionShape,
@@ -57,12 +56,6 @@ import {
   viewOfPlaced,
   viewOfPooled,
 } from '../wire/encodetransaction.ts'
-
-const word: Encoder<bigint> = {
-  name: '32-byte word',
-  json: { title: '32-byte word', type: 'string', pattern: '^0x[0-9a-f]{64}$' },
-  encode: (value) => data.encode(paddedBytes(value, 32)),
-}
 
 function changes<T>(
   name: string,
@@ -84,14 +77,14 @@ const blockAccessList: Encoder<BlockAccessList> = list(
     storageChanges: field(
       list(
         shape<SlotChanges>('slot changes', {
-          key: field(word, ([slot]) => slot),
-          changes: field(changes('storage change', 'value', word), ([, each]) => each),
+          key: field(bytes32, ([slot]) => slot),
+          changes: field(changes('storage change', 'value', bytes32), ([, each]) => each),
         }),
       ),
       ({ storageChanges }) => storageChanges,
     ),
     ...plain({
-      storageReads: list(word),
+      storageReads: list(bytes32),
       balanceChanges: changes('balance change', 'value', quantityResult),
       nonceChanges: changes('nonce change', 'value', quantityResult),
       codeChanges: changes('code change', 'code', data),

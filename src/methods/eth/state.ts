@@ -26,7 +26,7 @@ import { type Methods, method } from '../common/context.ts'
 import { blockOrLatest, isPending } from '../wire/decodeblock.ts'
 import { keyed } from '../wire/decodeobject.ts'
 import { accountInfo } from '../wire/encodeaccount.ts'
-import { field, mapOf, plain, quantityResult, shape, wei } from '../wire/encodeobject.ts'
+import { bytes32, field, mapOf, plain, quantityResult, shape, wei } from '../wire/encodeobject.ts'
 import { ACCOUNT } from '../wire/examples.ts'
 
 /** A slot as requested. */
@@ -87,16 +87,11 @@ export const stateMethods: Methods = [
   method('eth_getStorageAt', {
     summary: 'Returns the 32 bytes in a storage slot; zero if it is unset.',
     params: [param('address', address), param('position', quantity), blockOrLatest],
-    result: { ...hash, unit: 'bytes' },
+    result: { ...bytes32, unit: 'bytes' },
     example: { params: [ACCOUNT, '0x0', 'latest'], result: `0x${'00'.repeat(32)}` },
     onFork: 'slot',
     handle: ({ chain, caller }, account, position, block) =>
-      readState(
-        chain,
-        block,
-        ({ world }) => wordFromBigint(storageAt(world, account, position)),
-        caller,
-      ),
+      readState(chain, block, ({ world }) => storageAt(world, account, position), caller),
   }),
   method('eth_getTransactionCount', {
     summary: 'Returns the nonce of an account; `pending` counts transactions in the pool.',
@@ -142,7 +137,7 @@ export const stateMethods: Methods = [
   method('eth_getStorageValues', {
     summary: 'Returns many storage slots of many accounts, in the requested order.',
     params: [param('slots', keyed('storage slots', address, list(quantity))), blockOrLatest],
-    result: mapOf('storage values', list(hash)),
+    result: mapOf('storage values', list(bytes32)),
     example: {
       params: [{ [ACCOUNT]: ['0x0'] }, 'latest'],
       result: { [ACCOUNT]: [`0x${'00'.repeat(32)}`] },
@@ -154,8 +149,8 @@ export const stateMethods: Methods = [
         throw new DevchainError('INVALID_PARAMS', message)
       }
       const { world } = await stateAt(chain, block, caller)
-      const wordsOf = (account: Address, asked: readonly bigint[]): readonly Hash[] =>
-        asked.map((slot) => wordFromBigint(storageAt(world, account, slot)))
+      const wordsOf = (account: Address, asked: readonly bigint[]): readonly bigint[] =>
+        asked.map((slot) => storageAt(world, account, slot))
       return new Map([...slots].map(([account, asked]) => [account, wordsOf(account, asked)]))
     },
   }),

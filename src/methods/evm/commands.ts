@@ -27,7 +27,7 @@ import {
   text,
 } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
-import { command, exchanged, increasedTime, nullCommand, trueCommand } from '../common/command.ts'
+import { command, exchange, increasedTime, nullCommand, trueCommand } from '../common/command.ts'
 import { type Methods, method } from '../common/context.ts'
 import { mineOn, mineParameters, ONE_BLOCK, resuming, stopping } from '../common/mine.ts'
 import { requireUnlinked } from '../common/require.ts'
@@ -188,7 +188,7 @@ export const evmMethods: Methods = [
     effects: 'chain',
     describe: ([account]) => `account ${account} without its key`,
     handle: ({ chain }, account, passphrase) =>
-      chain.update((state) => exchanged(state, addKeyless(state.accounts, account, passphrase))),
+      exchange(chain, (book) => addKeyless(book, account, passphrase)),
   }),
   method('evm_removeAccount', {
     summary: 'Removes an account that evm_addAccount added; false if there is none.',
@@ -198,6 +198,6 @@ export const evmMethods: Methods = [
     effects: 'chain',
     describe: ([account]) => `account ${account} removed`,
     handle: ({ chain }, account, passphrase) =>
-      chain.update((state) => exchanged(state, removeKeyless(state.accounts, account, passphrase))),
+      exchange(chain, (book) => removeKeyless(book, account, passphrase)),
   }),
 ]

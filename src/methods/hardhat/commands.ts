@@ -23,7 +23,7 @@ import { optional, param, secret } from '../../rpc/method.ts'
 import { address, asJson, boolean, data, hash, quantity, text } from '../../rpc/primitives.ts'
 import { type Decoder, type Encoder, invalid, type Json } from '../../rpc/schema.ts'
 import { nonceAt, withSlots } from '../../state/world.ts'
-import { change, command, edit, trueCommand, unsupported } from '../common/command.ts'
+import { change, command, edit, exchange, trueCommand, unsupported } from '../common/command.ts'
 import { type ForkOrder, type MethodContext, type Methods, method } from '../common/context.ts'
 import { mineBlocks } from '../common/mine.ts'
 import { requireFork, requireUnlinked } from '../common/require.ts'
@@ -182,8 +182,7 @@ export const hardhatMethods: Methods = [
     params: [param('account', address)],
     example: { params: [STRANGER], result: null },
     describe: ([account]) => `impersonating ${account}`,
-    handle: ({ chain }, account) =>
-      chain.update((state) => changeAccounts(state, impersonateAccount(state.accounts, account))),
+    handle: ({ chain }, account) => exchange(chain, (book) => impersonateAccount(book, account)),
   }),
   method('hardhat_stopImpersonatingAccount', {
     aliases: ['anvil_stopImpersonatingAccount'],

@@ -1,6 +1,6 @@
 // Declares objects of replies member by member; their encoding and schema derive from one list.
-import { quantityFromBigint } from '../../core/hex.ts'
-import { list, text } from '../../rpc/primitives.ts'
+import { quantityFromBigint, wordFromBigint } from '../../core/hex.ts'
+import { hash, list, text } from '../../rpc/primitives.ts'
 import type { Encoder, Json, JsonSchema } from '../../rpc/schema.ts'
 
 /** A QUANTITY: 0x and hex without leading zeros; stricter than in requests. */
@@ -14,6 +14,9 @@ export const quantityResult: Encoder<bigint | number> = {
 export const wei: Encoder<bigint> = { ...quantityResult, unit: 'wei' }
 export const weiPerGas: Encoder<bigint> = { ...quantityResult, unit: 'wei per gas' }
 export const gasAmount: Encoder<bigint> = { ...quantityResult, unit: 'gas' }
+
+/** A word, such as a storage slot or its value. */
+export const bytes32: Encoder<bigint> = encodedAs(hash, wordFromBigint)
 
 /** A JSON integer, in the few replies without QUANTITYs. */
 export const plainInteger: Encoder<bigint | number> = {
