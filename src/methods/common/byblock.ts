@@ -8,14 +8,14 @@ import { blockHash, isPending } from '../wire/decodeblock.ts'
 import { UNKNOWN } from '../wire/examples.ts'
 import { type Declared, type MethodContext, type Methods, method } from './context.ts'
 
-export interface FoundBlock {
+export interface BlockLookup {
   readonly record: BlockRecord
   readonly pending: boolean
 }
 
 /** A handler that returns null for an unknown block. */
 export function ofBlock<A extends readonly unknown[], R>(
-  handle: (context: MethodContext, found: FoundBlock, ...others: A) => MaybePromise<R>,
+  handle: (context: MethodContext, found: BlockLookup, ...others: A) => MaybePromise<R>,
 ): (context: MethodContext, block: BlockReference, ...others: A) => MaybePromise<R | null> {
   return (context, block, ...others) =>
     whenThere(

@@ -35,7 +35,7 @@ import {
   quantityNumber,
 } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
-import { byHashAndNumber, type FoundBlock, ofBlock } from '../common/byblock.ts'
+import { type BlockLookup, byHashAndNumber, ofBlock } from '../common/byblock.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { shortened, viewOfReceipt, withShortened } from '../common/views.ts'
 import { block, blockOrLatest, isPending } from '../wire/decodeblock.ts'
@@ -278,7 +278,11 @@ export const blockMethods: Methods = [
   ),
 ]
 
-function viewOf(context: MethodContext, { record, pending }: FoundBlock, full: boolean): BlockView {
+function viewOf(
+  context: MethodContext,
+  { record, pending }: BlockLookup,
+  full: boolean,
+): BlockView {
   const { chain, profile } = context
   const form = { full, pending, form: profile.block }
   return withShortened(context, viewOfBlock(record, chain.state.config.upstream, form))
@@ -286,7 +290,7 @@ function viewOf(context: MethodContext, { record, pending }: FoundBlock, full: b
 
 function uncleAt(
   { chain, profile }: MethodContext,
-  { record }: FoundBlock,
+  { record }: BlockLookup,
   index: number,
 ): BlockView | null {
   const uncle = record.block.uncles[index]
