@@ -102,7 +102,7 @@ export class ProjectDoor {
   /** Answers requests below /sourcify. @param rpc sends RPC requests to the chain */
   async answer(request: SiteRequest, rpc: RpcCaller): Promise<SiteReply> {
     const project = await this.open()
-    return await (await project.site()).answer(request, rpc)
+    return await (await project.site(rpc)).answer(request)
   }
 
   /** If artifacts are being read, the gas of the chain is counted with their names. */

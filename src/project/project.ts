@@ -16,6 +16,7 @@ import { Names } from './naming/names.ts'
 import { type DescribedTransaction, describeTransaction } from './naming/transactions.ts'
 import { explain } from './solidity/explain.ts'
 import { type CodeSources, codeSources } from './solidity/sources.ts'
+import type { RpcCaller } from './sourcify/repository.ts'
 import type { SourcifySite } from './sourcify/site.ts'
 import {
   type CallTrace,
@@ -53,11 +54,7 @@ export class Project {
     const { Contracts } = await import('./contracts.ts')
     return new Contracts(this.names, this.artifacts)
   })
-  /** Below /sourcify. */
-  readonly site: () => Promise<SourcifySite> = lazy(async () => {
-    const { SourcifySite } = await import('./sourcify/site.ts')
-    return new SourcifySite(this.#options.chain, this.artifacts)
-  })
+  #site: SourcifySite | undefined
 
   constructor(options: ProjectOptions) {
     const { chain, artifacts, warn } = options
@@ -67,6 +64,13 @@ export class Project {
     this.names = new Names(chain, artifacts.catalogue, this.labels)
     this.gas = new GasReport(chain, this.names, artifacts.catalogue, warn)
     options.gas.join(this.gas)
+  }
+
+  /** Below /sourcify. @param rpc sends RPC requests to the chain */
+  async site(rpc: RpcCaller): Promise<SourcifySite> {
+    const { SourcifySite } = await import('./sourcify/site.ts')
+    this.#site ??= new SourcifySite(this.#options.chain, this.artifacts, rpc)
+    return this.#site
   }
 
   /** Undefined if the cause is unknown. */

@@ -27,8 +27,8 @@ export interface CreationInfo {
 
 interface Deployment {
   readonly transactionHash: string
-  readonly blockNumber: number
-  readonly transactionIndex: number
+  readonly blockNumber: string
+  readonly transactionIndex: string
   readonly deployer: string
   /** The creation input; undefined if another contract created it. */
   readonly input: Hex | undefined
@@ -47,16 +47,18 @@ export interface CodeMatches {
 
 export class Repository {
   readonly artifacts: Artifacts
+  readonly #rpc: RpcCaller
   readonly #reader: CompiledReader
 
-  constructor(artifacts: Artifacts) {
+  constructor(artifacts: Artifacts, rpc: RpcCaller) {
     this.artifacts = artifacts
+    this.#rpc = rpc
     this.#reader = new CompiledReader(artifacts)
   }
 
   /** The newest artifact with the code and all its sources. */
-  async find(rpc: RpcCaller, address: Address): Promise<Verified | Unverified> {
-    const matches = await this.matches(rpc, address)
+  async find(address: Address): Promise<Verified | Unverified> {
+    const matches = await this.matches(address)
     if ('message' in matches) return matches
     return this.firstOf(address, matches, (compiled) => {
       const { missing, contract } = compiled
@@ -89,8 +91,12 @@ export class Repository {
     return why ?? unknownCode(address)
   }
 
-  async matches(rpc: RpcCaller, address: Address): Promise<CodeMatches | Unverified> {
-    const code = (await rpc('eth_getCode', address, 'latest')) as Hex
+  async codeAt(address: Address): Promise<Hex> {
+    return (await this.#rpc('eth_getCode', address, 'latest')) as Hex
+  }
+
+  async matches(address: Address): Promise<CodeMatches | Unverified> {
+    const code = await this.codeAt(address)
     if (code === '0x') {
       return { code: 'contract_not_deployed', message: `there is no code at ${address}` }
     }
@@ -101,11 +107,8 @@ export class Repository {
     return { code, contracts: alike.contracts, isExact }
   }
 
-  async creationOf(
-    rpc: RpcCaller,
-    { address, compiled, runtimeMatch }: Verified,
-  ): Promise<CreationInfo> {
-    const deployment = await deploymentOf(rpc, address)
+  async creationOf({ address, compiled, runtimeMatch }: Verified): Promise<CreationInfo> {
+    const deployment = await deploymentOf(this.#rpc, address)
     const created =
       deployment?.input && this.artifacts.catalogue.creation(bytesFromHex(deployment.input))
     const isSame = created && (created.isGuess || created.contract.name === compiled.contract.name)
@@ -153,8 +156,8 @@ async function deploymentOf(rpc: RpcCaller, address: Address): Promise<Deploymen
     }
     return {
       transactionHash: created.hash,
-      blockNumber: Number(sent.blockNumber),
-      transactionIndex: Number(sent.transactionIndex),
+      blockNumber: String(Number(sent.blockNumber)),
+      transactionIndex: String(Number(sent.transactionIndex)),
       deployer: created.creator,
       input: sent.to === null ? sent.input : undefined,
     }

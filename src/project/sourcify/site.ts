@@ -35,7 +35,6 @@ const MOST_JOBS = 1_000
 const LONGEST_TARGET = 10_000
 
 interface Visit extends Posted {
-  readonly rpc: RpcCaller
   /** Path parts matched by the route's pattern. */
   readonly parts: readonly string[]
   readonly query: URLSearchParams
@@ -74,16 +73,13 @@ export class SourcifySite {
     ['POST', /^verify$/, (visit) => this.#verifyFirst(visit)],
   ]
 
-  constructor(chain: Chain, artifacts: Artifacts) {
+  /** @param rpc sends RPC requests to the chain */
+  constructor(chain: Chain, artifacts: Artifacts, rpc: RpcCaller) {
     this.#chain = chain
-    this.#repository = new Repository(artifacts)
+    this.#repository = new Repository(artifacts, rpc)
   }
 
-  /** @param rpc sends RPC requests to the chain */
-  async answer(
-    { method, target, contentType, body }: SiteRequest,
-    rpc: RpcCaller,
-  ): Promise<SiteReply> {
+  async answer({ method, target, contentType, body }: SiteRequest): Promise<SiteReply> {
     const [path = '', search = ''] = target.split('?', 2)
     // undefined for invalid escapes
     const place = attempt(() => decodeURIComponent(path.replace(BEGINNING, '')))
@@ -95,7 +91,7 @@ export class SourcifySite {
       const match = routed === method ? pattern.exec(place) : null
       if (match === null) continue
       try {
-        return await handle({ rpc, parts: match.slice(1), query, contentType, body })
+        return await handle({ parts: match.slice(1), query, contentType, body })
       } catch (error) {
         if (error instanceof SourcifyError) return problem(error.status, error.code, error.message)
         throw error
@@ -112,10 +108,12 @@ export class SourcifySite {
     return this.#chain.environment.now()
   }
 
-  /** The fields that every view of a verified contract begins with. */
-  #view({ address, runtimeMatch }: Verified, { creationMatch }: CreationInfo): JsonObject {
-    const matches = matchView(this.#chainId, address, runtimeMatch, creationMatch)
-    return { ...matches, verifiedAt: timeOf(this.#now) }
+  /** The matches of a verified contract, then some fields. */
+  async #view(found: Verified, fieldsOf?: FieldsView): Promise<JsonObject> {
+    const creation = await this.#repository.creationOf(found)
+    const { address, runtimeMatch } = found
+    const matches = matchView(this.#chainId, address, runtimeMatch, creation.creationMatch)
+    return { ...matches, verifiedAt: timeOf(this.#now), ...fieldsOf?.(found, creation) }
   }
 
   /** @throws {SourcifyError} for an address of another chain or an invalid one */
@@ -126,13 +124,13 @@ export class SourcifySite {
     throw new SourcifyError(404, 'unsupported_chain', message)
   }
 
-  async #find(rpc: RpcCaller, chainId: string, address: Address): Promise<Verified | Unverified> {
-    if (chainId === this.#chainId) return await this.#repository.find(rpc, address)
+  async #find(chainId: string, address: Address): Promise<Verified | Unverified> {
+    if (chainId === this.#chainId) return await this.#repository.find(address)
     return noMatch(`the chain here is ${this.#chainId}, not ${chainId}`)
   }
 
-  async #file({ rpc, parts: [quality, chainId = '', name = '', file = ''] }: Visit) {
-    const found = await this.#find(rpc, chainId, addressIn(name))
+  async #file({ parts: [quality, chainId = '', name = '', file = ''] }: Visit) {
+    const found = await this.#find(chainId, addressIn(name))
     if ('message' in found) return missing(found.message)
     const isFull = found.runtimeMatch === 'exact_match'
     if (isFull !== (quality === 'full')) {
@@ -141,18 +139,18 @@ export class SourcifySite {
     if (file === 'metadata.json') return json(200, found.compiled.metadata)
     const body = file.startsWith('sources/')
       ? sourceAt(found, file.slice('sources/'.length))
-      : (await this.#filesOf(rpc, found)).find((each) => each.name === file)?.content
+      : (await this.#filesOf(found)).find((each) => each.name === file)?.content
     if (body === undefined) return missing(`${name} has no ${file}`)
     return { status: 200, contentType: 'text/plain; charset=utf-8', body }
   }
 
-  async #filesOf(rpc: RpcCaller, found: Verified): Promise<ReturnType<typeof filesOf>> {
-    return filesOf(found, await this.#repository.creationOf(rpc, found))
+  async #filesOf(found: Verified): Promise<ReturnType<typeof filesOf>> {
+    return filesOf(found, await this.#repository.creationOf(found))
   }
 
   /** A contract's files, or their URLs (`tree`); partial matches only with `any`. */
-  async #files({ rpc, parts: [tree, both, chainId = '', name = ''] }: Visit): Promise<SiteReply> {
-    const found = await this.#find(rpc, chainId, addressIn(name))
+  async #files({ parts: [tree, both, chainId = '', name = ''] }: Visit): Promise<SiteReply> {
+    const found = await this.#find(chainId, addressIn(name))
     const isFull = !('message' in found) && found.runtimeMatch === 'exact_match'
     if ('message' in found || (both === undefined && !isFull)) {
       const message = 'message' in found ? found.message : `${name} is a partial match`
@@ -160,7 +158,7 @@ export class SourcifySite {
     }
     const status = isFull ? 'full' : 'partial'
     const folder = `/contracts/${status}_match/${chainId}/${checksumAddress(found.address)}`
-    const files = (await this.#filesOf(rpc, found)).map(({ name: place, content }) =>
+    const files = (await this.#filesOf(found)).map(({ name: place, content }) =>
       tree === undefined
         ? { name: place.split('/').at(-1), path: `${folder}/${place}`, content }
         : `/sourcify${folder}/${place}`,
@@ -169,13 +167,13 @@ export class SourcifySite {
   }
 
   /** Version 1: checks several addresses. */
-  async #check({ rpc, query }: Visit, isDetailed: boolean): Promise<SiteReply> {
+  async #check({ query }: Visit, isDetailed: boolean): Promise<SiteReply> {
     const names = listIn(query, 'addresses')
     const chainId = this.#chainId
     const isHere = listIn(query, 'chainIds').includes(chainId)
     const answers: JsonObject[] = []
     for (const address of names) {
-      const found = await this.#repository.find(rpc, addressIn(address))
+      const found = await this.#repository.find(addressIn(address))
       const status = isHere && !('message' in found) ? statusOf(found) : 'false'
       if (status === 'false' || (status === 'partial' && !isDetailed)) {
         answers.push({ address, status: 'false' })
@@ -193,22 +191,20 @@ export class SourcifySite {
     ])
   }
 
-  async #everywhere({ rpc, parts: [name = ''] }: Visit): Promise<SiteReply> {
-    const found = await this.#repository.find(rpc, addressIn(name))
+  async #everywhere({ parts: [name = ''] }: Visit): Promise<SiteReply> {
+    const found = await this.#repository.find(addressIn(name))
     if ('message' in found) return json(404, { results: [] })
-    const creation = await this.#repository.creationOf(rpc, found)
-    return json(200, { results: [this.#view(found, creation)] })
+    return json(200, { results: [await this.#view(found)] })
   }
 
-  async #contract({ rpc, parts: [chainId = '', name = ''], query }: Visit): Promise<SiteReply> {
-    const view = fieldsAsked(query)
+  async #contract({ parts: [chainId = '', name = ''], query }: Visit): Promise<SiteReply> {
+    const fieldsOf = fieldsAsked(query)
     const address = this.#addressHere(chainId, name)
-    const found = await this.#repository.find(rpc, address)
+    const found = await this.#repository.find(address)
     if ('message' in found) {
       return json(404, { ...matchView(chainId, address), message: found.message })
     }
-    const creation = await this.#repository.creationOf(rpc, found)
-    return json(200, { ...this.#view(found, creation), ...view(found, creation) })
+    return json(200, await this.#view(found, fieldsOf))
   }
 
   #job({ parts: [id = ''] }: Visit): SiteReply {
@@ -219,13 +215,10 @@ export class SourcifySite {
 
   /** Version 2: returns a job id to poll. */
   async #submit(visit: Visit, read: (posted: Posted) => Submission): Promise<SiteReply> {
-    const {
-      rpc,
-      parts: [chainId = '', name = ''],
-    } = visit
+    const [chainId = '', name = ''] = visit.parts
     const address = this.#addressHere(chainId, name)
     const startedAt = this.#now
-    const found = await verify(this.#repository, rpc, address, read(visit))
+    const found = await verify(this.#repository, address, read(visit))
     this.#jobCount += 1
     // as long as clients expect, and the same in each run
     const verificationId = `00000000-0000-4000-8000-${this.#jobCount.toString(16).padStart(12, '0')}`
@@ -235,7 +228,7 @@ export class SourcifySite {
             contract: matchView(chainId, address),
             error: { customCode: found.code, message: found.message, errorId: verificationId },
           }
-        : { contract: this.#view(found, await this.#repository.creationOf(rpc, found)) }
+        : { contract: await this.#view(found) }
     this.#jobs.set(verificationId, {
       isJobCompleted: true,
       verificationId,
@@ -251,17 +244,17 @@ export class SourcifySite {
     const submission = await readFormOrJson(visit)
     const chainId = String(submission.chain)
     const address = this.#addressHere(chainId, String(submission.address))
-    const found = await verify(this.#repository, visit.rpc, address, readFiles(submission))
+    const found = await verify(this.#repository, address, readFiles(submission))
     if ('message' in found) return json(500, { error: found.message })
     const status = statusOf(found)
     return json(200, { result: [{ address: checksumAddress(found.address), chainId, status }] })
   }
 }
 
+type FieldsView = (found: Verified, creation: CreationInfo) => JsonObject
+
 /** Selects fields, or parts of them (`compilation.name`). @throws {SourcifyError} naming an unknown field */
-function fieldsAsked(
-  query: URLSearchParams,
-): (found: Verified, creation: CreationInfo) => JsonObject {
+function fieldsAsked(query: URLSearchParams): FieldsView {
   const [fields, omit] = [query.get('fields'), query.get('omit')]
   if (fields !== null && omit !== null) throw badRequest('expected fields or omit, not both')
   const named = (fields ?? omit ?? '').split(',').filter((each) => each !== '')

@@ -11,7 +11,6 @@ import {
   missingSource,
   noMatch,
   type Repository,
-  type RpcCaller,
   type Unverified,
   type Verified,
 } from './repository.ts'
@@ -31,18 +30,17 @@ export interface Submission {
 /** There is no compiler: a submitted contract is verified if it equals the artifacts' compilation. */
 export async function verify(
   repository: Repository,
-  rpc: RpcCaller,
   address: Address,
   submission: Submission,
 ): Promise<Verified | Unverified> {
-  const found = await repository.matches(rpc, address)
+  const found = await repository.matches(address)
   if ('message' in found) {
     if (found.code !== 'no_match' || submission.metadata === undefined) return found
-    const code = String(await rpc('eth_getCode', address, 'latest'))
+    const code = await repository.codeAt(address)
     const value = vouchedFor(code, submission, submission.metadata)
     if ('message' in value) return value
     repository.artifacts.addValue(value.artifact, `verified at ${address}`)
-    return await repository.find(rpc, address)
+    return await repository.find(address)
   }
   return held(repository, found, address, submission)
 }

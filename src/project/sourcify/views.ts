@@ -89,8 +89,8 @@ export const FIELDS: Readonly<Record<string, FieldView>> = {
   }),
   deployment: (_, { deployment }) => ({
     transactionHash: deployment?.transactionHash ?? null,
-    blockNumber: deployment === undefined ? null : String(deployment.blockNumber),
-    transactionIndex: deployment === undefined ? null : String(deployment.transactionIndex),
+    blockNumber: deployment?.blockNumber ?? null,
+    transactionIndex: deployment?.transactionIndex ?? null,
     deployer: deployment?.deployer ?? null,
   }),
   signatures: ({ compiled }) => ({
