@@ -284,8 +284,8 @@ export class GasReport {
   #codesOf({ to, input, through, world }: Called): readonly Uint8Array[] {
     if (to === null) return [input]
     const { identities } = this.#names
-    const own = identities.codes(world, to)
-    return through === undefined ? own : [...own, ...identities.codes(world, through)]
+    const accounts = through === undefined ? [to] : [to, through]
+    return accounts.flatMap((each) => identities.of(world, each)?.codes ?? [])
   }
 
   /** True if artifacts describe the code that runs in the end. */
@@ -295,7 +295,7 @@ export class GasReport {
     if (creation !== undefined) return this.#catalogue.creation(creation)?.isSame === true
     return [to, through].every((address) => {
       if (address === null || address === undefined) return true
-      const last = this.#names.identities.codes(world, address).at(-1)
+      const last = this.#names.identities.of(world, address)?.codes.at(-1)
       return last !== undefined && this.#catalogue.runtime(last)?.isSame === true
     })
   }

@@ -1,5 +1,6 @@
 // Descriptions of calls, events, errors and creations. Values are decoded on demand: gas reports need none.
 import type { Address } from '../../core/hex.ts'
+import { lazy } from '../../core/lrucache.ts'
 import { type Argument, decodeOutputs } from '../abi/decode.ts'
 import { inOneUnit, namedArguments, plainArguments, type ValueStyle } from '../abi/values.ts'
 import type { AbiItem } from '../reading/summary.ts'
@@ -47,8 +48,8 @@ export class Described {
   readonly signature: string | undefined
   readonly created: CreatedBy | undefined
   protected readonly subject: Subject
-  #values: { readonly list: readonly Argument[] | undefined } | undefined
-  #text: string | undefined
+  readonly #values = lazy(() => this.subject.decode())
+  readonly #text = lazy(() => this.#written(this.subject.withNames === true, false))
 
   constructor(subject: Subject) {
     this.contract = subject.contract
@@ -59,13 +60,11 @@ export class Described {
   }
 
   get values(): readonly Argument[] | undefined {
-    this.#values ??= { list: this.subject.decode() }
-    return this.#values.list
+    return this.#values()
   }
 
   get text(): string {
-    this.#text ??= this.#written(this.subject.withNames === true, false)
-    return this.#text
+    return this.#text()
   }
 
   /** With all argument names, nothing shortened. */

@@ -21,6 +21,8 @@ export interface Identity {
   readonly via: ProxyKind | undefined
   /** The proxy's own contract, if there is a proxy. */
   readonly outer: Match | undefined
+  /** Those that decide its name: of a proxy its own too. */
+  readonly codes: readonly Uint8Array[]
 }
 
 const DEEPEST = 4
@@ -60,10 +62,11 @@ export class Identities {
     if (code.length === 0) return undefined
     const target = targetOf(world, address, (beacon) => this.#implementationOf(world, beacon))
     const own = this.matchOf(address, code)
-    if (target === undefined || depth >= DEEPEST) return plain(own)
-    const inner = this.of(world, target.address, depth + 1)
-    if (inner?.contract === undefined) return plain(own)
-    return { ...inner, via: target.via, outer: own }
+    const inner = target && depth < DEEPEST ? this.of(world, target.address, depth + 1) : undefined
+    if (target === undefined || inner === undefined) return plain(own, [code])
+    const { via } = target
+    const codes = via === 'proxy' || via === 'beacon' ? [code, ...inner.codes] : inner.codes
+    return inner.contract === undefined ? plain(own, codes) : { ...inner, via, outer: own, codes }
   }
 
   /** The contract that it runs; undefined if its code only resembles one. */
@@ -83,16 +86,6 @@ export class Identities {
     const creation = input && this.#catalogue.creation(input)
     const isOne = this.#catalogue.alike(code)?.contracts.includes(creation?.contract as Contract)
     return creation?.isGuess === false && isOne === true ? creation : undefined
-  }
-
-  codes(world: World, address: Address, depth = 0): readonly Uint8Array[] {
-    const code = codeAt(world, address)
-    if (code.length === 0) return []
-    const target = targetOf(world, address, (beacon) => this.#implementationOf(world, beacon))
-    if (target === undefined || depth >= DEEPEST) return [code]
-    const behind = this.codes(world, target.address, depth + 1)
-    const isOwn = target.via === 'proxy' || target.via === 'beacon' || behind.length === 0
-    return isOwn ? [code, ...behind] : behind
   }
 
   /** Undefined if the contract has no symbol. */
@@ -135,9 +128,9 @@ export class Identities {
   }
 }
 
-function plain(match: Match | undefined): Identity {
+function plain(match: Match | undefined, codes: readonly Uint8Array[]): Identity {
   const { contract, isGuess = false } = match ?? {}
-  return { contract, isGuess, via: undefined, outer: undefined }
+  return { contract, isGuess, via: undefined, outer: undefined, codes }
 }
 
 /** A short symbol, as a string or bytes32. */
