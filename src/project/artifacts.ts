@@ -153,7 +153,7 @@ export class Artifacts {
     const oldest = this.#compilations.splice(0, this.#compilations.length - MOST_COMPILATIONS)
     this.catalogue.remove(oldest)
     const files = [{ path: file, stamp: '', contracts }]
-    this.catalogue.add({ items: summarizer.takeItems(), files, skipped: [] }, [])
+    this.catalogue.add(files, new Map())
     this.#values.set(file, deflateSync(JSON.stringify(value, withoutBulk), { level: 1 }))
     return contracts.length
   }
@@ -226,12 +226,12 @@ export class Artifacts {
     files: readonly string[],
     known: Readonly<Record<string, string>>,
   ): Promise<readonly SkippedFile[]> {
-    const items: AbiItem[] = []
+    const items = new Map<string, AbiItem>()
     const skipped: SkippedFile[] = []
     let fits = true
     for await (const news of readBeside({ files, known })) {
       if (this.#isClosed) break
-      fits = this.catalogue.add(news, items) && fits
+      fits = this.catalogue.add(news.files, items) && fits
       skipped.push(...news.skipped)
     }
     if (!fits) this.#warning(`only ${MOST_CONTRACTS} contracts are kept`)

@@ -28,8 +28,8 @@ const deployable = artifacts.filter(({ bytecode }) => bytecode !== '0x')
 
 async function catalogueOf(files: readonly string[]): Promise<Catalogue> {
   const catalogue = new Catalogue()
-  const items: AbiItem[] = []
-  for (const news of read({ files, known: {} })) catalogue.add(news, items)
+  const items = new Map<string, AbiItem>()
+  for (const news of read({ files, known: {} })) catalogue.add(news.files, items)
   return catalogue
 }
 
@@ -145,7 +145,7 @@ function withFiles(names: readonly (readonly [name: string, source: string])[]):
       },
     ],
   }))
-  known.add({ items: [], files, skipped: [] }, [])
+  known.add(files, new Map())
   return known
 }
 
@@ -174,8 +174,7 @@ describe('a contract name', () => {
       const { contractsIn } = await import('../../src/project/reading/formats.ts')
       const summarizer = new Summarizer()
       const contracts = contractsIn(plain, 'plain')!.map((each) => summarizer.summaryOf(each))
-      const files = [{ path: '/plain.json', stamp: '', contracts }]
-      catalogue.add({ items: summarizer.takeItems(), files, skipped: [] }, [])
+      catalogue.add([{ path: '/plain.json', stamp: '', contracts }], new Map())
       const code = contractNamed(other, 'Vault').evm.deployedBytecode.object.replace(
         /__.{38}/g,
         '11'.repeat(20),

@@ -1,7 +1,7 @@
 // The known contracts, looked up by code, selector or name.
 import path from 'node:path'
 import { memoizeByIdentity } from '../../core/lrucache.ts'
-import type { AbiItem, ContractSummary, ReaderNews, ReadFile } from '../reading/summary.ts'
+import type { AbiItem, ContractSummary, ReadFile } from '../reading/summary.ts'
 import { selectorsIn } from './selectors.ts'
 import {
   type CodeShape,
@@ -12,11 +12,10 @@ import {
   withoutMetadata,
 } from './shape.ts'
 
-export interface Contract extends Omit<ContractSummary, 'abi'> {
+export interface Contract extends ContractSummary {
   readonly file: string
   /** Of the file as read; empty for artifacts from RPC methods. */
   readonly stamp: string
-  readonly abi: readonly AbiItem[]
   /** Counts files as they are read: the latest compilation has the highest. */
   readonly age: number
 }
@@ -110,12 +109,11 @@ export class Catalogue {
   }
 
   /**
-   * Adds one reader's news.
-   * @param items all earlier items of that reader, in order; new ones are appended
+   * Adds what one reader read.
+   * @param items ABI members of its earlier files by their JSON, so that contracts share them; new ones are added
    * @returns false if there are too many contracts
    */
-  add({ items: news, files }: ReaderNews, items: AbiItem[]): boolean {
-    items.push(...news)
+  add(files: readonly ReadFile[], items: Map<string, AbiItem>): boolean {
     let fits = true
     for (const file of files) fits = this.#addFile(file, items) && fits
     return fits
@@ -129,15 +127,18 @@ export class Catalogue {
     this.#changed()
   }
 
-  #addFile({ path, stamp, contracts }: ReadFile, items: readonly AbiItem[]): boolean {
+  #addFile({ path, stamp, contracts }: ReadFile, items: Map<string, AbiItem>): boolean {
     const former = this.#files.get(path)?.contracts.length ?? 0
     if (this.#count - former + contracts.length > MOST_CONTRACTS) return false
     this.#count += contracts.length - former
     this.#age += 1
     const age = this.#age
-    const made = contracts.map(({ abi, ...summary }) => {
-      const members = abi.flatMap((number) => items[number] ?? [])
-      return { ...summary, file: path, stamp, age, abi: members }
+    const made = contracts.map((summary) => {
+      const abi = summary.abi.map((item) => {
+        if (!items.has(item.json)) items.set(item.json, item)
+        return items.get(item.json)!
+      })
+      return { ...summary, file: path, stamp, age, abi }
     })
     this.#files.set(path, { stamp, contracts: made })
     this.#changed()

@@ -27,24 +27,21 @@ const LARGEST_FILE = 64_000_000
 
 const FILES_A_PIECE = 10
 
-/** ABI members one reader keeps, so that contracts share them. */
+/** Different ABI members that one reader keeps; contracts lack those beyond. */
 const MOST_ITEMS = 200_000
 
 /** Reads files in order and yields news in batches; never throws for a file's content. */
 export function* read({ files, known }: ReadOrder): IterableIterator<ReaderNews> {
   const summarizer = new Summarizer()
-  let read: ReadFile[] = []
-  let skipped: SkippedFile[] = []
-  for (const [index, file] of files.entries()) {
-    const result = readOne(file, known[file], summarizer)
-    if (result !== undefined && 'why' in result) skipped.push(result)
-    else if (result !== undefined) read.push(result)
-    if ((index + 1) % FILES_A_PIECE !== 0) continue
-    yield { items: summarizer.takeItems(), files: read, skipped }
-    read = []
-    skipped = []
+  for (let at = 0; at < files.length; at += FILES_A_PIECE) {
+    const results = files
+      .slice(at, at + FILES_A_PIECE)
+      .map((file) => readOne(file, known[file], summarizer))
+    yield {
+      files: results.filter((each) => each !== undefined && 'contracts' in each),
+      skipped: results.filter((each) => each !== undefined && 'why' in each),
+    }
   }
-  yield { items: summarizer.takeItems(), files: read, skipped }
 }
 
 function readOne(
@@ -78,41 +75,29 @@ const DECODED = [
   ...['stateMutability', 'anonymous'],
 ]
 
-/** ABI members shared by contracts are passed on once. */
+/** Contracts share ABI members that are equal. */
 export class Summarizer {
-  readonly #numbers = new Map<string, number>()
-  #items: AbiItem[] = []
-  #count = 0
+  readonly #items = new Map<string, AbiItem>()
 
   summaryOf(found: FoundContract): ContractSummary {
     return {
       ...found,
       name: found.name.slice(0, 200),
-      abi: found.abi.flatMap((item) => this.#numberOf(item)),
+      abi: found.abi.flatMap((item) => this.#itemOf(item)),
       creation: codeShape(found.creation),
       runtime: codeShape(found.runtime),
     }
   }
 
-  /** New members since the last call; summaries count from the very first. */
-  takeItems(): readonly AbiItem[] {
-    const items = this.#items
-    this.#items = []
-    return items
-  }
-
-  #numberOf(item: unknown): number[] {
+  #itemOf(item: unknown): readonly AbiItem[] {
     if (!isObject(item)) return []
     const json = JSON.stringify(item, DECODED)
-    const known = this.#numbers.get(json)
+    const known = this.#items.get(json)
     if (known !== undefined) return [known]
     const made = abiItem(item, json)
-    if (made === undefined || this.#count >= MOST_ITEMS) return []
-    const number = this.#count
-    this.#count += 1
-    this.#numbers.set(json, number)
-    this.#items.push(made)
-    return [number]
+    if (made === undefined || this.#items.size >= MOST_ITEMS) return []
+    this.#items.set(json, made)
+    return [made]
   }
 }
 

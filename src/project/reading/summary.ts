@@ -28,8 +28,7 @@ export interface ContractSummary {
   readonly format: Format
   /** Index in source maps, if the artifact has it. */
   readonly sourceId: number | undefined
-  /** Indexes into the reader's items. */
-  readonly abi: readonly number[]
+  readonly abi: readonly AbiItem[]
   /** Undefined for an interface or abstract contract. */
   readonly creation: CodeShape | undefined
   readonly runtime: CodeShape | undefined
@@ -47,7 +46,6 @@ export interface SkippedFile {
 }
 
 export interface ReaderNews {
-  readonly items: readonly AbiItem[]
   readonly files: readonly ReadFile[]
   readonly skipped: readonly SkippedFile[]
 }
