@@ -8,7 +8,7 @@ import {
   concatBytes,
   hexFromBytes,
 } from '../../core/hex.ts'
-import { memoize } from '../../core/lrucache.ts'
+import { LruCache } from '../../core/lrucache.ts'
 import { isErrorData, revertText } from '../../evm/reasons.ts'
 import type { CallFrame } from '../../evm/tracers/calls.ts'
 import type { Chain } from '../../node/chain/chain.ts'
@@ -46,18 +46,14 @@ const AMOUNTS: ReadonlySet<string> = new Set(
   ERC20InsufficientAllowance`.split(/\s+/),
 )
 
-/** Lookups by account, cached until accounts, artifacts or labels change; null if nothing is found. */
+/** What was looked up; void when accounts, artifacts or labels change. */
 interface Memory {
   readonly world: World
   readonly version: number
-  readonly nameOf: (address: Address) => string | null
-  readonly argumentName: (address: Address) => string | null
-  readonly identity: (address: Address) => Identity | null
+  readonly found: LruCache<string, { readonly value: unknown }>
 }
 
-const REMEMBERED = 1_000
-
-type Remember = <T>(compute: (address: Address) => T) => (address: Address) => T
+const REMEMBERED = 3_000
 
 interface When {
   readonly world: World
@@ -93,7 +89,7 @@ export class Names {
   }
 
   nameOf(world: World, address: Address): string | undefined {
-    return this.#remembered(world).nameOf(address) ?? undefined
+    return this.#remembered(world, `name ${address}`, () => this.#nameOf(world, address))
   }
 
   #nameOf(world: World, address: Address): string | undefined {
@@ -106,7 +102,8 @@ export class Names {
 
   /** An address within values: a label, or the contract with its number. */
   argumentName(world: World, text: string): string | undefined {
-    return this.#remembered(world).argumentName(text.toLowerCase() as Address) ?? undefined
+    const address = text.toLowerCase() as Address
+    return this.#remembered(world, `argument ${address}`, () => this.#argumentName(world, address))
   }
 
   #argumentName(world: World, address: Address): string | undefined {
@@ -289,24 +286,21 @@ export class Names {
   }
 
   #identity(world: World, address: Address): Identity | undefined {
-    return this.#remembered(world).identity(address) ?? undefined
+    const find = (): Identity | undefined => this.identities.of(world, address)
+    return this.#remembered(world, `identity ${address}`, find)
   }
 
-  #remembered(world: World): Memory {
+  #remembered<T>(world: World, key: string, find: () => T): T {
+    // on a fork, the first attempt of a read has empty accounts, until what it lacked is fetched
+    if (world.accounts.isBacked) return find()
     const version = this.#catalogue.version + this.#labels.version
     if (this.#memory?.world !== world || this.#memory.version !== version) {
-      // on a fork, the first attempt of a read has empty accounts, until what it lacked is fetched
-      const remember: Remember = (compute) =>
-        world.accounts.isBacked ? compute : memoize(REMEMBERED, compute)
-      this.#memory = {
-        world,
-        version,
-        nameOf: remember((address) => this.#nameOf(world, address) ?? null),
-        argumentName: remember((address) => this.#argumentName(world, address) ?? null),
-        identity: remember((address) => this.identities.of(world, address) ?? null),
-      }
+      this.#memory = { world, version, found: new LruCache(REMEMBERED) }
     }
-    return this.#memory
+    const { found } = this.#memory
+    const known = found.get(key) ?? { value: find() }
+    found.set(key, known)
+    return known.value as T
   }
 
   /** From the contract, the proxy in front of it, or any contract with such a member. */
