@@ -96,7 +96,7 @@ export class Artifacts {
     // tools replace the file instead of writing into it
     watch.follow([path.dirname(whole)])
     const contracts = this.catalogue.count(whole)
-    this.#report({ event: 'artifacts', contracts, place: this.#shown(whole) })
+    this.#options.report({ event: 'artifacts', contracts, place: this.#shown(whole) })
     return contracts
   }
 
@@ -152,8 +152,7 @@ export class Artifacts {
     this.#compilations.push(file)
     const oldest = this.#compilations.splice(0, this.#compilations.length - MOST_COMPILATIONS)
     this.catalogue.remove(oldest)
-    const files = [{ path: file, stamp: '', contracts }]
-    this.catalogue.add(files, new Map())
+    this.catalogue.add([{ path: file, stamp: '', contracts }])
     this.#values.set(file, deflateSync(JSON.stringify(value, withoutBulk), { level: 1 }))
     return contracts.length
   }
@@ -203,7 +202,7 @@ export class Artifacts {
     if (catalogue.version === version) return
     const changed = changedIn(before, catalogue.marks(place))
     if (changed.length === 0) return
-    this.#report({
+    this.#options.report({
       event: 'artifacts',
       contracts: catalogue.count(place),
       place: this.#shown(place),
@@ -262,13 +261,8 @@ export class Artifacts {
     }
   }
 
-  /** A reading may outlive the program. */
-  #report(event: ProjectEvent): void {
-    if (!this.#isClosed) this.#options.report(event)
-  }
-
   #warning(warning: string): void {
-    this.#report({ event: 'artifacts', warning })
+    this.#options.report({ event: 'artifacts', warning })
   }
 
   /** `./out` */

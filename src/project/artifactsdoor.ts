@@ -122,6 +122,11 @@ export class ArtifactsDoor {
     return (await (await this.#fresh()).coverage()).counted()
   }
 
+  /** A reading may outlive the program. */
+  readonly #report = (event: ProjectEvent): void => {
+    if (!this.#isClosed) this.#options.report(event)
+  }
+
   async #fresh(): Promise<Loaded> {
     await this.refresh()
     return await this.open()
@@ -156,7 +161,8 @@ export class ArtifactsDoor {
   }
 
   async #load(): Promise<Loaded> {
-    const { report, onBug } = this.#options
+    const report = this.#report
+    const { onBug } = this.#options
     const [{ Artifacts }, { Project }, { GasTotals }] = await Promise.all([
       import('./artifacts.ts'),
       import('./project.ts'),
@@ -165,9 +171,7 @@ export class ArtifactsDoor {
     const { folder } = this
     const artifacts = new Artifacts({ folder, report, onBug })
     if (this.#isClosed) artifacts.close()
-    const warn = (warning: string): void => {
-      if (!this.#isClosed) report({ event: 'artifacts', warning })
-    }
+    const warn = (warning: string): void => report({ event: 'artifacts', warning })
     const { catalogue, details } = artifacts
     const coverage = lazy(async () => {
       const { Coverage } = await import('./coverage/coverage.ts')
@@ -180,7 +184,7 @@ export class ArtifactsDoor {
   }
 
   async #read(): Promise<void> {
-    const { settings, folder, report } = this.#options
+    const { settings, folder } = this.#options
     // traces use names even without artifacts
     if (settings.trace !== undefined) await this.open()
     if (settings.noArtifacts) return
@@ -194,7 +198,7 @@ export class ArtifactsDoor {
       try {
         await (await this.open()).artifacts.add(each)
       } catch (error) {
-        report({ event: 'artifacts', warning: (error as Error).message })
+        this.#report({ event: 'artifacts', warning: (error as Error).message })
         if (settings.artifacts.includes(each))
           await (await this.open()).artifacts.expectFolder(each)
       }
@@ -209,14 +213,13 @@ export class ArtifactsDoor {
   }
 
   async #hint(folder: string): Promise<void> {
-    const { report } = this.#options
     if (this.#isClosed || this.#loaded?.artifacts.catalogue.isEmpty === false) return
     const { hasSign, projectAbove, toolsOf } = await import('./reading/tools.ts')
     const [tool] = await toolsOf(folder)
     if (tool !== undefined) {
       const { name, build } = tool
       const hint = `this ${name} project has no artifacts yet: run ${build}, and devchain reads them`
-      report({ event: 'artifacts', hint, flag: build })
+      this.#report({ event: 'artifacts', hint, flag: build })
       return
     }
     const above = (await hasSign(folder)) ? undefined : await projectAbove(folder)
@@ -224,7 +227,7 @@ export class ArtifactsDoor {
     const place = path.relative(folder, above.folder)
     const flag = `--artifacts ${place}`
     const hint = `a ${above.tool.name} project is in ${place}; ${flag} reads its artifacts`
-    report({ event: 'artifacts', hint, flag })
+    this.#report({ event: 'artifacts', hint, flag })
   }
 
   /** Reads the folder's artifacts, now or when the project is first compiled. */
