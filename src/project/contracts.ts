@@ -8,7 +8,6 @@ import { collectChanges, type ValueChange } from '../state/triewalk.ts'
 import { accountAt, emptyStorage, type StorageSlot, slotValue, type World } from '../state/world.ts'
 import type { TokenUnit } from './abi/values.ts'
 import type { Artifacts } from './artifacts.ts'
-import type { Contract } from './code/catalogue.ts'
 import type { ProxyKind } from './code/proxies.ts'
 import type { Names } from './naming/names.ts'
 import { type JsonObject, member } from './reading/formats.ts'
@@ -64,6 +63,7 @@ export class Contracts {
     const { contract, isGuess, via, outer } = identity
     const { catalogue } = this.#artifacts
     const compiled = isGuess ? undefined : this.#reader.of(contract)
+    const sources = [...(compiled?.sources ?? [])]
     const version = member(compiled?.metadata, 'compiler', 'version')
     return {
       name: catalogue.nameOf(contract),
@@ -73,7 +73,7 @@ export class Contracts {
       proxy: via === undefined ? undefined : outer && catalogue.nameOf(outer.contract),
       abi: contract.abi.map(({ json }) => JSON.parse(json) as JsonObject),
       compiler: typeof version === 'string' ? version : '',
-      sources: ownFirst(compiled?.sources ?? new Map(), contract),
+      sources: new Map([...sources.filter(([path]) => path === contract.source), ...sources]),
     }
   }
 
@@ -136,14 +136,6 @@ function slotsOf(old: Trie<StorageSlot>, now: Trie<StorageSlot>): readonly bigin
   if (!old.isBacked && !now.isBacked) collectChanges(old.root, now.root, pairs)
   else for (const each of now.values()) pairs.push([undefined, each])
   return [...new Set(pairs.map(([was, is]) => (is ?? was)!.slot))]
-}
-
-function ownFirst(
-  sources: ReadonlyMap<string, string>,
-  { source }: Contract,
-): ReadonlyMap<string, string> {
-  const isOwn = ([path]: readonly [string, string]): boolean => path === source
-  return new Map([...sources].sort((a, b) => Number(isOwn(b)) - Number(isOwn(a))))
 }
 
 /** The node's accounts, and its newest transactions. */

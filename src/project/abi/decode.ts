@@ -21,21 +21,14 @@ export interface Argument {
 
 const LONGEST = 1_000_000
 
-interface ParsedItem {
-  readonly inputs: readonly Parameter[]
-  readonly outputs: readonly Parameter[]
-  /** Of an event: the indexed parameters, one per topic, and the others in the data. */
-  readonly indexed: readonly (readonly [Parameter])[]
-  readonly others: readonly Parameter[]
-}
-
-const parametersOf = memoizeByIdentity((item: AbiItem): ParsedItem => {
+const parametersOf = memoizeByIdentity((item: AbiItem) => {
   const json = JSON.parse(item.json) as JsonObject
   const [inputs, outputs] = [listOf(json.inputs), listOf(json.outputs)]
   const isIndexed = (each: Parameter): boolean => each.indexed === true
   return {
     inputs,
     outputs,
+    // of an event: one per topic, and those in the data
     indexed: inputs.filter(isIndexed).map((each) => [inTopic(each)]),
     others: inputs.filter((each) => !isIndexed(each)),
   }

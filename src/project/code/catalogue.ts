@@ -51,19 +51,7 @@ const LEAST_FUNCTIONS = 3
 const LEAST_SHARE = 0.75
 const ABSTRACT_SHARE = 0.9
 
-type ByLength = Map<number, Contract[]>
-
-/** Rebuilt when the contracts change. */
-interface Lookups {
-  readonly runtimes: ByLength
-  /** Runtimes by their length without metadata. */
-  readonly bodies: ByLength
-  readonly creations: ByLength
-  readonly bySelector: ReadonlyMap<string, readonly Contract[]>
-  readonly names: ReadonlyMap<string, readonly Contract[]>
-  readonly items: ReadonlyMap<string, AbiItem>
-  readonly runtime: (code: Uint8Array) => Match | null
-}
+type MatchOf = (code: Uint8Array) => Match | null
 
 type KnownFile = Pick<ReadFile, 'stamp'> & { readonly contracts: readonly Contract[] }
 
@@ -72,7 +60,8 @@ export class Catalogue {
   #age = 0
   #version = 0
   #count = 0
-  #lookups: Lookups | undefined
+  /** Rebuilt when the contracts change. */
+  #lookups: (ReturnType<typeof lookupsOf> & { runtime: MatchOf }) | undefined
 
   get version(): number {
     return this.#version
@@ -113,7 +102,7 @@ export class Catalogue {
    * @param items ABI members of its earlier files by their JSON, so that contracts share them; new ones are added
    * @returns false if there are too many contracts
    */
-  add(files: readonly ReadFile[], items: Map<string, AbiItem>): boolean {
+  add(files: readonly ReadFile[], items: Map<string, AbiItem> = new Map()): boolean {
     let fits = true
     for (const file of files) fits = this.#addFile(file, items) && fits
     return fits
@@ -150,7 +139,7 @@ export class Catalogue {
     this.#lookups = undefined
   }
 
-  get #all(): Lookups {
+  get #all() {
     this.#lookups ??= {
       ...lookupsOf(this.contracts),
       runtime: memoizeByIdentity((code) => chosen(this.alike(code)) ?? this.#guess(code) ?? null),
@@ -223,10 +212,11 @@ function isIn(place: string, file: string): boolean {
   return file === place || file.startsWith(place + path.sep)
 }
 
-function lookupsOf(contracts: readonly Contract[]): Omit<Lookups, 'runtime'> {
-  const runtimes: ByLength = new Map()
-  const bodies: ByLength = new Map()
-  const creations: ByLength = new Map()
+function lookupsOf(contracts: readonly Contract[]) {
+  const runtimes = new Map<number, Contract[]>()
+  // runtimes by their length without metadata
+  const bodies = new Map<number, Contract[]>()
+  const creations = new Map<number, Contract[]>()
   const bySelector = new Map<string, Contract[]>()
   const names = new Map<string, Contract[]>()
   const items = new Map<string, AbiItem>()
@@ -291,10 +281,7 @@ function newestFirst(contracts: readonly Contract[]): readonly Contract[] {
   return contracts.toSorted((a, b) => b.age - a.age)
 }
 
-function hashesOf(
-  code: Uint8Array,
-  holes: CodeShape['holes'],
-): { readonly exact: string; readonly masked: string } {
+function hashesOf(code: Uint8Array, holes: CodeShape['holes']) {
   const filled = withoutHoles(code, holes)
   return { exact: hashOf(filled), masked: hashOf(maskedMetadata(filled)) }
 }

@@ -99,10 +99,6 @@ abstract class BlockReader extends TokenReader {
     if (range.end > range.start) this.found.statements.push(range)
     return range
   }
-
-  protected branch(branch: SourceBranch): void {
-    this.found.branches.push(branch)
-  }
 }
 
 const CHECKS: ReadonlySet<string> = new Set(['require', 'assert'])
@@ -141,7 +137,7 @@ class StatementReader extends BlockReader {
     const truth = this.statement()
     const otherwise = this.take('else') ? this.statement() : undefined
     const range = { start, end: (otherwise ?? truth).end }
-    this.branch({ kind: 'if', range, at: condition, ways: [truth, otherwise] })
+    this.found.branches.push({ kind: 'if', range, at: condition, ways: [truth, otherwise] })
     return range
   }
 
@@ -175,7 +171,7 @@ class StatementReader extends BlockReader {
     const clauses = [this.#clause()]
     while (this.word === 'catch') clauses.push(this.#clause())
     const range = { start, end: clauses.at(-1)!.end }
-    this.branch({ kind: 'clauses', range, at: call, ways: clauses })
+    this.found.branches.push({ kind: 'clauses', range, at: call, ways: clauses })
     return range
   }
 
@@ -205,7 +201,7 @@ class StatementReader extends BlockReader {
     // the compiler's range includes the semicolon
     if (word === 'return' && next === ';') return this.add(this.from(first))
     if (CHECKS.has(word ?? '') && next === '(') {
-      this.branch({ kind: 'require', range, at: range, ways: [undefined, undefined] })
+      this.found.branches.push({ kind: 'require', range, at: range, ways: [undefined, undefined] })
     }
     return this.add(range)
   }
@@ -256,7 +252,7 @@ class YulReader extends BlockReader {
     const condition = this.add({ ...this.#expression(), head: start })
     const truth = this.block()
     const range = { start, end: truth.end }
-    this.branch({ kind: 'if', range, at: condition, ways: [truth, undefined] })
+    this.found.branches.push({ kind: 'if', range, at: condition, ways: [truth, undefined] })
   }
 
   #switch(start: number): void {
@@ -268,7 +264,7 @@ class YulReader extends BlockReader {
       ways.push(this.block())
     }
     const range = { start, end: ways.at(-1)?.end ?? value.end }
-    this.branch({ kind: 'clauses', range, at: value, ways })
+    this.found.branches.push({ kind: 'clauses', range, at: value, ways })
   }
 
   /** The rest of `a, b := f()`, or of a declaration without a value, after the first name. */

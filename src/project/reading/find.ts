@@ -1,5 +1,4 @@
 // Finds artifact folders.
-import type { Dirent } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { isFolder, TOOLS, toolsOf } from './tools.ts'
@@ -42,7 +41,8 @@ export async function artifactsBelow(folder: string): Promise<ArtifactFiles> {
   let isCut = false
   const visit = async (name: string, depth: number): Promise<void> => {
     folders.push(name)
-    for (const entry of await entriesOf(name)) {
+    // it may be removed since, perhaps by a compiler
+    for (const entry of await readdir(name, { withFileTypes: true }).catch(() => [])) {
       const each = path.join(name, entry.name)
       if (files.length >= MOST_FILES || depth > DEEPEST) {
         isCut = true
@@ -55,11 +55,6 @@ export async function artifactsBelow(folder: string): Promise<ArtifactFiles> {
   }
   await visit(folder, 0)
   return { files, folders, isCut }
-}
-
-async function entriesOf(folder: string): Promise<readonly Dirent[]> {
-  // it may be removed since, perhaps by a compiler
-  return await readdir(folder, { withFileTypes: true }).catch(() => [])
 }
 
 function isArtifact(name: string, folder: string): boolean {

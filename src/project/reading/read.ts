@@ -1,7 +1,6 @@
 // Reads artifacts one by one and summarizes each.
 import { readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { keccak256 } from '../../core/crypto/keccak.ts'
 import { readFailure } from '../../core/errors.ts'
 import { compiledCode, shapeOf } from '../code/shape.ts'
 import {
@@ -11,7 +10,7 @@ import {
   isObject,
   type JsonObject,
 } from './formats.ts'
-import { stampIn } from './stamps.ts'
+import { hashOfText, stampIn } from './stamps.ts'
 import {
   type AbiItem,
   type ContractSummary,
@@ -114,10 +113,10 @@ function abiItem(item: JsonObject, json: string): AbiItem | undefined {
     return { kind, name: '', signature: '', key: '', isPayable, json }
   }
   const signature = `${name}(${typesOf(item.inputs)})`
-  const digest = Buffer.from(keccak256(Buffer.from(signature))).toString('hex')
+  const hash = hashOfText(signature)
   const isBare = kind === 'event' && item.anonymous === true
-  const key = isBare ? '' : `0x${kind === 'event' ? digest : digest.slice(0, 8)}`
-  return { kind, name, signature, key, isPayable, json }
+  const key = kind === 'event' ? hash : hash.slice(0, 10)
+  return { kind, name, signature, key: isBare ? '' : key, isPayable, json }
 }
 
 /** Parameter types as in a signature, with tuples expanded. */

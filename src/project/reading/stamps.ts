@@ -12,7 +12,7 @@ export function stampIn({ size, mtimeMs }: Stats): string {
   return `${size} ${mtimeMs}`
 }
 
-/** As in the compiler's metadata. */
-export function hashOfSource(content: string): string {
+/** As the compiler hashes sources and signatures. */
+export function hashOfText(content: string): string {
   return hexFromBytes(keccak256(Buffer.from(content, 'utf8')))
 }

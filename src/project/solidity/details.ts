@@ -17,7 +17,7 @@ import {
   outputIn,
 } from '../reading/builds.ts'
 import { isObject, text } from '../reading/formats.ts'
-import { hashOfSource, stampOf } from '../reading/stamps.ts'
+import { hashOfText, stampOf } from '../reading/stamps.ts'
 import { Builds } from './builds.ts'
 import { isSameText, nearest, textNear } from './files.ts'
 import { FoundryBuilds, hashesIn, pathsFor } from './foundry.ts'
@@ -149,7 +149,7 @@ export class DetailReader {
         const found = other(id)
         if (found === undefined) return undefined
         const content = text(jsonIn(found.file).source)
-        if (known.size > 0 && !known.has(hashOfSource(content))) return undefined
+        if (known.size > 0 && !known.has(hashOfText(content))) return undefined
         return sourceOf(path.relative(path.resolve(folder, '../..'), found.source), content)
       },
       isMadeUp: (id) => other(id) === undefined,

@@ -1,7 +1,7 @@
 // Finds files that artifacts refer to, in parent folders.
 import { readFileSync, type Stats, statSync } from 'node:fs'
 import path from 'node:path'
-import { hashOfSource } from '../reading/stamps.ts'
+import { hashOfText } from '../reading/stamps.ts'
 
 const HIGHEST = 6
 
@@ -35,9 +35,9 @@ export function textNear(file: string, name: string, hash?: string): string | un
   const size = statSync(found, { throwIfNoEntry: false })?.size
   if (size === undefined || size > LARGEST_SOURCE) return undefined
   const content = readFileSync(found, 'utf8')
-  if (hash === undefined || hashOfSource(content) === hash) return content
+  if (hash === undefined || hashOfText(content) === hash) return content
   // Foundry compiles sources without carriage returns
-  return hashOfSource(plain(content)) === hash ? plain(content) : undefined
+  return hashOfText(plain(content)) === hash ? plain(content) : undefined
 }
 
 export function isSameText(one: string, other: string): boolean {

@@ -29,13 +29,8 @@ export function hashesIn(metadata: unknown): SourceHashes {
     : new Map(sources.map(([name, source]) => [name, text(member(source, 'keccak256'))]))
 }
 
-interface CompilerCache {
-  readonly folder: string
-  readonly ids: ReadonlyMap<string, string>
-}
-
 export class FoundryBuilds {
-  readonly #caches = new LruCache<string, CompilerCache>(MOST_CACHES)
+  readonly #caches = new LruCache<string, ReturnType<typeof readCache>>(MOST_CACHES)
 
   /** Files that may belong to the artifact's compilation. */
   of(file: string): readonly BuildFiles[] {
@@ -57,7 +52,7 @@ export class FoundryBuilds {
       .map(({ build }) => [build, build])
   }
 
-  #cacheOf(file: string, writtenMs: number): CompilerCache | undefined {
+  #cacheOf(file: string, writtenMs: number) {
     const place = nearest(file, CACHE)
     if (place === undefined || statSync(place).mtimeMs < writtenMs) return undefined
     try {
@@ -71,7 +66,7 @@ export class FoundryBuilds {
   }
 }
 
-function readCache(file: string): CompilerCache {
+function readCache(file: string) {
   const { paths, files } = jsonIn(file)
   const folder = path.resolve(path.dirname(file), '..', text(member(paths, 'artifacts')))
   const values = (each: unknown): unknown[] => entriesOf(each).map(([, value]) => value)

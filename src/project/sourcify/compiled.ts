@@ -6,7 +6,7 @@ import type { Artifacts } from '../artifacts.ts'
 import type { Contract } from '../code/catalogue.ts'
 import { type CompilerOutput, jsonIn, metadataIn, outputIn, outputOf } from '../reading/builds.ts'
 import { entriesOf, isObject, type JsonObject, member, text } from '../reading/formats.ts'
-import { hashOfSource } from '../reading/stamps.ts'
+import { hashOfText } from '../reading/stamps.ts'
 import { buildFilesOf } from '../solidity/details.ts'
 import { textNear } from '../solidity/files.ts'
 
@@ -103,7 +103,7 @@ function compiledFrom(
   const missing: string[] = []
   for (const [name, each] of entriesOf(metadata.sources)) {
     const content = member(each, 'content') ?? contentOf(name) ?? sourceNear(contract.file, name)
-    if (typeof content === 'string' && hashOfSource(content) === member(each, 'keccak256'))
+    if (typeof content === 'string' && hashOfText(content) === member(each, 'keccak256'))
       sources.set(name, content)
     else missing.push(name)
   }
@@ -145,10 +145,7 @@ function rebuiltMetadata(
   if (!Array.isArray(abi) || contents.some(([, content]) => typeof content !== 'string')) {
     return undefined
   }
-  const hashes = contents.map(([each, content]) => [
-    each,
-    { keccak256: hashOfSource(text(content)) },
-  ])
+  const hashes = contents.map(([each, content]) => [each, { keccak256: hashOfText(text(content)) }])
   return {
     compiler: { version: compilerVersion },
     language: member(input, 'language') ?? 'Solidity',

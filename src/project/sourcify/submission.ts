@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import { listed } from '../../core/format.ts'
 import { type Address, bytesFromHex } from '../../core/hex.ts'
 import type { Contract } from '../code/catalogue.ts'
-import { entriesOf, type JsonObject, member, text } from '../reading/formats.ts'
-import { hashOfSource } from '../reading/stamps.ts'
+import { entriesOf, isObject, type JsonObject, member, text } from '../reading/formats.ts'
+import { hashOfText } from '../reading/stamps.ts'
 import { type Compiled, targetOf } from './compiled.ts'
 import {
   type CodeMatches,
@@ -83,7 +83,7 @@ type Content = readonly [name: string, content: string | undefined]
 
 /** Submitted contents by the metadata's paths; undefined where no content has the compiled hash. */
 function submittedSources({ sources }: JsonObject, submission: Submission): readonly Content[] {
-  const byHash = new Map([...submission.sources.values()].map((each) => [hashOfSource(each), each]))
+  const byHash = new Map([...submission.sources.values()].map((each) => [hashOfText(each), each]))
   return entriesOf(sources).map(([name, each]) => [
     name,
     byHash.get(text(member(each, 'keccak256'))),
@@ -135,7 +135,7 @@ function vouchedFor(
   submission: Submission,
   { text: written, value }: NonNullable<Submission['metadata']>,
 ): { readonly artifact: JsonObject } | Unverified {
-  const texts = [written, JSON.stringify(value), JSON.stringify(sorted(value))]
+  const texts = [written, JSON.stringify(value), sortedJson(value)]
   if (!texts.some((each) => hasHashOf(code, each))) {
     return noMatch('the code has no artifact and does not end with the hash of this metadata')
   }
@@ -185,10 +185,10 @@ function varint(value: number): Buffer {
   return Buffer.from([...bytes, rest])
 }
 
-/** Sorts members by name, as the compiler writes metadata. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted)
-  if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return Object.fromEntries(entries.map(([name, each]) => [name, sorted(each)]))
+/** With members sorted by name, as the compiler writes metadata. */
+function sortedJson(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) => {
+    if (!isObject(each)) return each
+    return Object.fromEntries(entriesOf(each).sort(([a], [b]) => (a < b ? -1 : 1)))
+  })
 }

@@ -1,9 +1,9 @@
 // Views of a verified contract: repository files, and fields of version 2 of the API.
 import path from 'node:path'
 import { checksumAddress } from '../../core/crypto/crypto.ts'
-import { keccak256 } from '../../core/crypto/keccak.ts'
-import { type Address, hexFromBytes } from '../../core/hex.ts'
+import type { Address } from '../../core/hex.ts'
 import { entriesOf, isObject, type JsonObject, member, text } from '../reading/formats.ts'
+import { hashOfText } from '../reading/stamps.ts'
 import type { AbiItem } from '../reading/summary.ts'
 import { targetOf } from './compiled.ts'
 import type { CreationInfo, Quality, Verified } from './repository.ts'
@@ -45,7 +45,7 @@ function placeOf(name: string): string {
 export function sourceAt({ compiled }: Verified, name: string): string | undefined {
   for (const [each, content] of compiled.sources) {
     const place = placeOf(each)
-    const hash = hexFromBytes(keccak256(Buffer.from(each, 'utf8')))
+    const hash = hashOfText(each)
     const names = [each, place, place.replaceAll(/[@:]/g, '_'), hash, hash.slice(2)]
     if (names.includes(name)) return content
   }
@@ -140,7 +140,7 @@ function signaturesOf(abi: readonly AbiItem[], kind: AbiItem['kind']): readonly 
   return abi
     .filter((each) => each.kind === kind)
     .map(({ signature }) => {
-      const hash = hexFromBytes(keccak256(Buffer.from(signature)))
+      const hash = hashOfText(signature)
       return { signature, signatureHash32: hash, signatureHash4: hash.slice(0, 10) }
     })
 }

@@ -225,11 +225,10 @@ function variablesOf(
           expand(type.value, `${name}[${keyName}]`, place, 0, depth + 1)
         }
         return
-      case 'dynamic_array': {
+      case 'dynamic_array':
         put(slot, depth, { name: `${name}.length`, type: 'uint', offset: 0, size: 32 })
         elements(type, name, startOf(slot), MOST_ELEMENTS, depth)
         return
-      }
       case 'bytes':
         for (const each of slotsOfText(slot, (at) => read(at, depth > 0))) {
           put(each, depth, { name, type: String(type.label), offset: 0, size: 32, head: slot })

@@ -3,13 +3,14 @@ import { checksumAddress } from '../../core/crypto/crypto.ts'
 import { bytes, ether, number, oneLine, short } from '../../core/format.ts'
 import { type Address, type Hash, hexFromBytes, quantityFromBigint } from '../../core/hex.ts'
 import type { Touched } from '../../evm/executor.ts'
-import { type CallFrame, type FrameLog, recordCalls } from '../../evm/tracers/calls.ts'
+import { type CallFrame, recordCalls } from '../../evm/tracers/calls.ts'
 import { combineTracers } from '../../evm/tracers/combine.ts'
 import { recordTouched } from '../../evm/tracers/recorders.ts'
 import { replayOne, TraceBudget } from '../../node/calls/replay.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import type { Rerun } from '../../node/chain/failedrun.ts'
 import { minedPlace } from '../../node/ledger/leftblocks.ts'
+import type { Log } from '../../protocol/blocks/receipt.ts'
 import { MissingState } from '../../state/misses.ts'
 import { accountAt, slotValue, type World } from '../../state/world.ts'
 import { selectorOf } from '../naming/callees.ts'
@@ -99,21 +100,21 @@ export function traceOf(tracing: Tracing): CallTrace {
 }
 
 function nodeOf(tracing: Tracing, frame: CallFrame): TraceNode {
-  const { names, before, after: world } = tracing
+  const { names, before, after } = tracing
   const { kind, from, to, value, gasUsed, input, output, failure } = frame
-  const described = names.frame(world, frame, before)
+  const described = names.frame(after, frame, before)
   const result = failure === undefined ? described?.answer(output) : undefined
   return {
     type: kind,
     from,
     to,
-    name: described === undefined ? plainName(names, world, frame) : fullName(described, frame),
+    name: described === undefined ? plainName(tracing, frame) : fullName(described, frame),
     value: quantityFromBigint(value),
     gasUsed: quantityFromBigint(gasUsed),
     input: hexFromBytes(input),
     output: hexFromBytes(output),
     ...(result ? { result } : {}),
-    ...(failure === undefined ? {} : { error: errorOf(names, world, frame) }),
+    ...(failure === undefined ? {} : { error: errorOf(tracing, frame) }),
     steps: stepsOf(tracing, frame),
   }
 }
@@ -127,32 +128,28 @@ function fullName(described: Described, { to }: CallFrame): string {
   return contract === undefined ? `${account}.${text}` : text
 }
 
-function plainName(
-  names: Names,
-  world: World,
-  { kind, to, input, isPrecompile }: CallFrame,
-): string {
+function plainName({ names, after }: Tracing, frame: CallFrame): string {
+  const { kind, to, input, isPrecompile } = frame
   if (kind === 'CREATE' || kind === 'CREATE2') return 'contract'
   if (to === null) return ''
   const address = short(checksumAddress(to))
-  if (kind === 'SELFDESTRUCT') return `selfdestruct to ${names.argumentName(world, to) ?? address}`
+  if (kind === 'SELFDESTRUCT') return `selfdestruct to ${names.argumentName(after, to) ?? address}`
   if (isPrecompile) return `precompile ${Number(to)}`
   return [names.label(to) ?? address, selectorOf(input)].filter(Boolean).join('.')
 }
 
-function errorOf(names: Names, world: World, { to, output, failure }: CallFrame): string {
-  const described = names.error(world, to, output)
+function errorOf({ names, after }: Tracing, { to, output, failure }: CallFrame): string {
+  const described = names.error(after, to, output)
   return described?.text ?? failure?.reason.replace(/^revert (?=.)/, '') ?? ''
 }
 
 /** Events go after the calls that came before them. */
 function stepsOf(tracing: Tracing, frame: CallFrame): (TraceNode | TraceEvent)[] {
-  const { names, after } = tracing
   const steps: (TraceNode | TraceEvent)[] = []
   const logs = [...frame.logs]
   const take = (position: number): void => {
     while (logs[0] !== undefined && logs[0].position <= position) {
-      steps.push(eventOf(names, after, frame, logs.shift()!))
+      steps.push(eventOf(tracing, frame, logs.shift()!.log))
     }
   }
   for (const [i, call] of frame.calls.entries()) {
@@ -163,13 +160,8 @@ function stepsOf(tracing: Tracing, frame: CallFrame): (TraceNode | TraceEvent)[]
   return steps
 }
 
-function eventOf(
-  names: Names,
-  world: World,
-  { kind, from, to }: CallFrame,
-  { log }: FrameLog,
-): TraceEvent {
-  const described = names.event(world, log, kind === 'DELEGATECALL' ? from : to)
+function eventOf({ names, after }: Tracing, { kind, from, to }: CallFrame, log: Log): TraceEvent {
+  const described = names.event(after, log, kind === 'DELEGATECALL' ? from : to)
   const [topic = ''] = log.topics
   const raw = `${short(topic)} ${bytes(hexFromBytes(log.data))}`
   return { type: 'EVENT', address: log.address, name: described?.text ?? raw }
