@@ -191,25 +191,7 @@ async function openTerminal(settings: AllSettings): Promise<Terminal> {
 /** With the log of chains in threads, which is written in the same way. */
 export function observerWith(log: Logger, settings: AllSettings, isColored: boolean): Observer {
   const order: LogOrder = { settings, isColored, totals: log.totals.memory }
-  return { ...observerOf(log), inThreads: { order, write: (text) => log.foreign(text) } }
-}
-
-export function observerOf(log: Logger): Observer {
-  return {
-    ofChain: (name) => observerOf(log.ofChain(name)),
-    onEnd: () => log.close(),
-    messages: () => log.messages(),
-    onChain: (chain) => log.watch(chain),
-    onCall: (call) => log.call({ event: 'call', ...call }),
-    onChange: (change) => log.change(change),
-    onForeignHost: (header) => log.foreignHost(header),
-    onNotice: (text) => log.notice(text),
-    onRunning: (running) => log.running(running),
-    onArtifacts: (event) => log.artifacts(event),
-    onProject: (project) => log.use(project),
-    onPeer: (event) => log.peer(event),
-    onBug: (error) => log.bug(error),
-  }
+  return { ...log, inThreads: { order, write: (text) => log.foreign(text) } }
 }
 
 interface Output {

@@ -4,7 +4,7 @@ import type { Observer } from '../app/observer.ts'
 import type { ThreadOrder, ThreadPort } from '../app/threads/messages.ts'
 import { Logger, LogTotals } from './log/logger.ts'
 import { loadPalette } from './log/palette.ts'
-import { type LogOrder, observerOf, rendererOf } from './start.ts'
+import { type LogOrder, rendererOf } from './start.ts'
 
 /** Lines go to the main thread, which has the terminal: here they fold as in a file. */
 async function logOf(
@@ -13,7 +13,7 @@ async function logOf(
 ): Promise<Observer> {
   const renderer = rendererOf(settings, await loadPalette(isColored))
   const shared = { totals: new LogTotals(totals) }
-  return observerOf(new Logger(renderer, { write }, undefined, settings, shared))
+  return new Logger(renderer, { write }, undefined, settings, shared)
 }
 
 export async function runThread(): Promise<void> {

@@ -10,7 +10,6 @@ import { type DevchainOptions, readDevchainOptions } from '../../src/app/setting
 import { Logger } from '../../src/cli/log/logger.ts'
 import { PLAIN } from '../../src/cli/log/palette.ts'
 import { createPrettyRenderer } from '../../src/cli/log/pretty.ts'
-import { observerOf } from '../../src/cli/start.ts'
 import type { Hooks } from '../../src/devchain.ts'
 import { call, post, result } from '../support/wire/testserver.ts'
 
@@ -301,7 +300,7 @@ describe.each([0, 2])('with --threads %d,', (threads) => {
         { write: () => undefined },
         undefined,
       )
-      await using one = await opened({}, { observer: observerOf(log) })
+      await using one = await opened({}, { observer: log })
       for (let i = 0; i < 25; i++)
         await post(`${one.url}/3`, call(1, i % 2 ? 'eth_gasPrice' : 'eth_chainId'))
       await post(`${one.url}/4`, blockNumber)

@@ -11,7 +11,6 @@ import { createJsonRenderer } from '../../src/cli/log/json.ts'
 import { Logger } from '../../src/cli/log/logger.ts'
 import { PLAIN } from '../../src/cli/log/palette.ts'
 import { createPrettyRenderer } from '../../src/cli/log/pretty.ts'
-import { observerOf } from '../../src/cli/start.ts'
 import { connectRaw, rawPost } from '../support/wire/raw.ts'
 import { call, post, result } from '../support/wire/testserver.ts'
 
@@ -179,7 +178,7 @@ describe('the log of several chains', () => {
     let text = ''
     const log = new Logger(renderer, { write: (lines) => (text += lines) }, undefined)
     {
-      await using three = await opened(['alice', 'bob'], { observer: observerOf(log) })
+      await using three = await opened(['alice', 'bob'], { observer: log })
       const { url } = three
       for (const path of ['/', '/alice', '/alice', '/bob']) await post(url + path, blockNumber)
       await post(`${url}/alice`, mine)

@@ -1,11 +1,12 @@
 // Phrases for calls and transactions that use a project's names.
+import type { ObservedCall } from '../../app/observer.ts'
 import { oneLine } from '../../core/format.ts'
 import { type Address, bytesFromHex, type Hash, hexFromBytes, isBytes } from '../../core/hex.ts'
 import type { Described } from '../../project/naming/described.ts'
 import type { Project } from '../../project/project.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { World } from '../../state/world.ts'
-import type { CallEvent, ChainEvent, TransactionEvent } from './events.ts'
+import type { ChainEvent, TransactionEvent } from './events.ts'
 import { askedBy } from './request.ts'
 
 /** A project, and the state to look its names up in. */
@@ -21,7 +22,7 @@ export interface LogContext {
 export interface LogRecord {
   /** Undefined for the default chain. */
   readonly chain?: string | undefined
-  readonly call: CallEvent | undefined
+  readonly call: ObservedCall | undefined
   /** Counts the calls of a run, from 1. */
   readonly id?: number | undefined
   /** Repetitions; above 1 only for folded entries. */
@@ -52,7 +53,7 @@ export function phraseOf(described: Described, isVerbose: boolean): string {
 /** Undefined if the project does not know the callee. */
 export function describeCall(
   context: LogContext | undefined,
-  call: CallEvent,
+  call: ObservedCall,
 ): Described | undefined {
   const asked = context && askedBy(call)
   if (asked === undefined || !isBytes(asked.input || '0x')) return undefined
@@ -79,7 +80,7 @@ export function describeTransaction(
 
 export function answerText(
   described: Described | undefined,
-  { meaning, result }: CallEvent,
+  { meaning, result }: ObservedCall,
 ): string | undefined {
   // other results are gas or a hash
   if (described === undefined || meaning?.unit !== 'return data') return undefined

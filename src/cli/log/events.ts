@@ -22,11 +22,6 @@ import type { Json } from '../../rpc/schema.ts'
 import { accountAt } from '../../state/world.ts'
 import { type ImportedEvent, importedEvent } from './peers.ts'
 
-/** A call. `refusal`, `effects`, `meaning` and `again` are not written as they are. */
-export interface CallEvent extends ObservedCall {
-  readonly event: 'call'
-}
-
 /** Before refunds; undefined before amsterdam. */
 interface GasParts {
   readonly executionGasUsed?: bigint | undefined
@@ -284,7 +279,7 @@ function blockEvents(added: BlockRange): ChainEvent[] {
 
 /** The parts of a call that decide how its change is logged. */
 export type ChangeCause = Pick<
-  CallEvent,
+  ObservedCall,
   'method' | 'params' | 'result' | 'error' | 'effects' | 'failure'
 >
 

@@ -1,4 +1,5 @@
 // Hints after the first failure of a kind; each is logged once per run.
+import type { ObservedCall } from '../../app/observer.ts'
 import { number, oneLine } from '../../core/format.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
@@ -6,7 +7,7 @@ import { usualGas } from '../../node/mining/limits.ts'
 import type { AllSettings } from '../../options/derived.ts'
 import type { ProjectHint } from '../../project/events.ts'
 import type { Json } from '../../rpc/schema.ts'
-import type { CallEvent, ChainEvent, HintEvent, TransactionEvent } from './events.ts'
+import type { ChainEvent, HintEvent, TransactionEvent } from './events.ts'
 import { askedBy } from './request.ts'
 
 /** The specified error code of failed executions; `--compat` may change it. */
@@ -27,7 +28,7 @@ export class Hints {
     this.#chain = chain
   }
 
-  afterCall(call: CallEvent, events: readonly ChainEvent[]): HintEvent[] {
+  afterCall(call: ObservedCall, events: readonly ChainEvent[]): HintEvent[] {
     if (!this.#isOn) return []
     return [...this.#onCode(call), ...this.#onGas(call, events), ...this.#onChainId(call)]
   }
@@ -43,14 +44,14 @@ export class Hints {
     return this.#once('project', flag, hint)
   }
 
-  #onCode({ error, failure }: CallEvent): HintEvent[] {
+  #onCode({ error, failure }: ObservedCall): HintEvent[] {
     if (failure === undefined || error?.code !== EXECUTION_CODE) return []
     const flag = '--compat geth'
     const text = `viem and ethers 5 cannot decode errors with code ${EXECUTION_CODE}; ${flag} returns errors as geth does`
     return this.#once('code', flag, text)
   }
 
-  #onChainId(call: CallEvent): HintEvent[] {
+  #onChainId(call: ObservedCall): HintEvent[] {
     const { chainId, upstream } = this.#chain?.state.config ?? {}
     const sent = call.refusal?.word === 'WRONG_CHAIN_ID' ? call.refusal.facts.given : undefined
     const signedFor = sent ?? chainIdOfAnswer(call)
@@ -65,7 +66,7 @@ export class Hints {
     return this.#once('chainId', flag, text)
   }
 
-  #onGas(call: CallEvent, events: readonly ChainEvent[]): HintEvent[] {
+  #onGas(call: ObservedCall, events: readonly ChainEvent[]): HintEvent[] {
     if (call.effects !== 'transaction' || askedBy(call)?.hasGas !== false) return []
     if (this.#estimatesGas()) return []
     const starved = events.find(isStarved)
@@ -89,7 +90,7 @@ export class Hints {
   }
 }
 
-function chainIdOfAnswer({ method, result }: CallEvent): bigint | undefined {
+function chainIdOfAnswer({ method, result }: ObservedCall): bigint | undefined {
   if (!/_getTransactionByHash$/.test(method) || typeof result !== 'object' || result === null) {
     return undefined
   }

@@ -1,4 +1,5 @@
 // The JSON log: one object a line, with the same events as the pretty log.
+import type { ObservedCall } from '../../app/observer.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { bounded } from './bounded.ts'
 import {
@@ -10,7 +11,7 @@ import {
   type LogRecord,
   plainDescription,
 } from './context.ts'
-import type { CallEvent, ChainEvent, RunningEvent, TransactionEvent } from './events.ts'
+import type { ChainEvent, RunningEvent, TransactionEvent } from './events.ts'
 import type { Renderer } from './folding.ts'
 import { builtInName, selectorOf } from './names.ts'
 import { outcomeOf } from './outcome.ts'
@@ -48,8 +49,12 @@ function plainRunning({ durationMs, gasUsed, ...event }: RunningEvent): object {
   return { ...event, durationMs: Math.round(durationMs), gasUsed: gasUsed?.toString() }
 }
 
-function callObject({ id, context, callTrace }: LogRecord, call: CallEvent, limit: number): object {
-  const { event, method, durationMs, error, console: printed, notes } = call
+function callObject(
+  { id, context, callTrace }: LogRecord,
+  call: ObservedCall,
+  limit: number,
+): object {
+  const { method, durationMs, error, console: printed, notes } = call
   const cut: string[] = []
   const within = (name: string, value: Json | undefined): Json | undefined => {
     if (value === undefined) return undefined
@@ -61,7 +66,7 @@ function callObject({ id, context, callTrace }: LogRecord, call: CallEvent, limi
   const described = describeCall(context, call)
   const custom = call.failure && describeError(context, asked?.to ?? null, call.failure.data)
   return {
-    event,
+    event: 'call',
     id,
     method,
     durationMs: Math.round(durationMs * 1000) / 1000,

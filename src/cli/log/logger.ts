@@ -1,4 +1,5 @@
 // The log of a running chain: groups events and writes them as text.
+import type { ObservedCall, Observer } from '../../app/observer.ts'
 import type { Hash } from '../../core/hex.ts'
 import type { ProgressReport } from '../../core/progress.ts'
 import type { Chain } from '../../node/chain/chain.ts'
@@ -12,7 +13,6 @@ import { changesChain } from '../../rpc/method.ts'
 import type { World } from '../../state/world.ts'
 import { type LogContext, type LogRecord, withNames } from './context.ts'
 import {
-  type CallEvent,
   type ChainEvent,
   changeEvents,
   type HintEvent,
@@ -75,7 +75,7 @@ interface Shared {
   readonly totals: LogTotals
 }
 
-export class Logger {
+export class Logger implements Observer {
   readonly #renderer: Renderer
   readonly #writer: TextWriter
   readonly #screen: Screen
@@ -139,7 +139,7 @@ export class Logger {
   }
 
   /** The log of a named chain: same destination, each line with the name. */
-  ofChain(name: string): Logger {
+  readonly ofChain = (name: string): Logger => {
     const log = new Logger(
       this.#renderer,
       this.#writer,
@@ -154,27 +154,25 @@ export class Logger {
   }
 
   /** The chain of a path ended: writes what is queued. */
-  close(): void {
+  readonly onEnd = (): void => {
     this.finish()
     this.#siblings?.delete(this)
   }
 
   /** The newest entries of a chain at a path, one text each. */
-  messages(): readonly string[] {
+  readonly messages = (): readonly string[] => {
     this.#runAll()
     return this.#recent.map((entry) => this.#renderer.entry(entry).trimEnd())
   }
 
   /** The chain's settings decide on hints. */
-  watch(chain: Pick<Chain, 'state'>): void {
-    this.#hints?.watch(chain)
-  }
+  readonly onChain = (chain: Pick<Chain, 'state'>): void => this.#hints?.watch(chain)
 
-  use(project: Project): void {
+  readonly onProject = (project: Project): void => {
     this.#project = project
   }
 
-  call(call: CallEvent): void {
+  readonly onCall = (call: ObservedCall): void => {
     if (this.#isMuted || this.#isLeftOut(call)) return
     const changes = this.#claim(call)
     const id = this.#shared.totals.add('calls')
@@ -200,12 +198,12 @@ export class Logger {
   }
 
   /** An open page reads with every block, which would drown the calls of others. */
-  #isLeftOut({ isPageRead, console }: CallEvent): boolean {
+  #isLeftOut({ isPageRead, console }: ObservedCall): boolean {
     return isPageRead === true && this.#settings?.verbose !== true && console.length === 0
   }
 
   /** Queues a change, which is logged with its call, or alone a little later. */
-  change(change: StateChange): void {
+  readonly onChange = (change: StateChange): void => {
     if (this.#isMuted) return
     // blocks of peers have no call
     if (change.peer !== undefined) {
@@ -218,24 +216,19 @@ export class Logger {
   }
 
   /** For a refused `Host` header. */
-  foreignHost(header: string): void {
+  readonly onForeignHost = (header: string): void => {
     this.#runQueue()
     this.#hint(this.#hints?.afterForeignHost(header) ?? [])
   }
 
-  running({ name, durationMs, gasUsed, others }: ProgressReport): void {
-    this.#line({ event: 'running', method: name, durationMs, gasUsed, others })
-  }
+  readonly onRunning = ({ name: method, ...report }: ProgressReport): void =>
+    this.#line({ event: 'running', method, ...report })
 
-  notice(text: string): void {
-    this.#line({ event: 'notice', text })
-  }
+  readonly onNotice = (text: string): void => this.#line({ event: 'notice', text })
 
-  peer(event: PeerEvent): void {
-    this.#line({ event: 'peer', ...event })
-  }
+  readonly onPeer = (event: PeerEvent): void => this.#line({ event: 'peer', ...event })
 
-  artifacts(event: ProjectEvent): void {
+  readonly onArtifacts = (event: ProjectEvent): void => {
     if (!('hint' in event)) {
       this.#line(event)
       return
@@ -244,7 +237,7 @@ export class Logger {
     this.#hint(this.#hints?.onProject(event) ?? [])
   }
 
-  bug(error: unknown): void {
+  readonly onBug = (error: unknown): void => {
     const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)
     this.#line({ event: 'bug', stack })
   }
@@ -351,7 +344,7 @@ export class Logger {
    * The queued changes made by this call. Reads made none; a send made the one with its transaction, even if it
    * returned its revert as an error; other failed calls changed nothing.
    */
-  #claim(call: CallEvent): readonly StateChange[] {
+  #claim(call: ObservedCall): readonly StateChange[] {
     if (this.#held.length === 0 || !changesChain(call)) return []
     const hash = sentHash(call)
     if (call.error !== undefined && hash === undefined) return []

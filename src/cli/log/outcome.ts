@@ -1,17 +1,11 @@
 // Short texts of a call's outcome and of changes, for the end of a log line.
 
+import type { ObservedCall } from '../../app/observer.ts'
 import { bytes, ether, fee, number, oneLine, plural, short, signed } from '../../core/format.ts'
 import { isObject, type UnknownMembers } from '../../core/objects.ts'
 import { describeMining } from '../../node/ledger/miningmode.ts'
 import type { Json, Meaning } from '../../rpc/schema.ts'
-import type {
-  BackEvent,
-  CallEvent,
-  ChainEvent,
-  ClockEvent,
-  SnapshotEvent,
-  WaitingEvent,
-} from './events.ts'
+import type { BackEvent, ChainEvent, ClockEvent, SnapshotEvent, WaitingEvent } from './events.ts'
 import { errorText } from './names.ts'
 import { importedLine } from './peers.ts'
 
@@ -19,7 +13,7 @@ import { importedLine } from './peers.ts'
 const REASON = 500
 
 /** One line of about 100 characters; for a failed call, the reason. */
-export function outcomeOf({ meaning = {}, result, error, failure, refusal }: CallEvent): string {
+export function outcomeOf({ meaning = {}, result, error, failure, refusal }: ObservedCall): string {
   if (failure !== undefined) return oneLine(failureText(failure), 300)
   if (error !== undefined) return shortageText(refusal) ?? oneLine(error.message, REASON)
   const { unit, noun } = meaning
@@ -31,7 +25,7 @@ export function outcomeOf({ meaning = {}, result, error, failure, refusal }: Cal
 }
 
 /** Why a sender cannot pay, independent of the caller's error text; undefined for other refusals. */
-function shortageText(refusal: CallEvent['refusal']): string | undefined {
+function shortageText(refusal: ObservedCall['refusal']): string | undefined {
   if (refusal?.word !== 'INSUFFICIENT_FUNDS') return undefined
   const { from, balance, cost } = refusal.facts
   if (typeof balance !== 'bigint' || typeof cost !== 'bigint') return undefined

@@ -1,4 +1,5 @@
 // The pretty log: formats events as lines for people.
+import type { ObservedCall } from '../../app/observer.ts'
 import { checksumAddress } from '../../core/crypto/crypto.ts'
 import {
   duration,
@@ -36,7 +37,6 @@ import {
 import type {
   BlockEvent,
   BugEvent,
-  CallEvent,
   ChainEvent,
   EndEvent,
   LineEvent,
@@ -180,7 +180,7 @@ function noteLines(look: Look, notes: readonly string[] = []): string[] {
 /** The call's phrase, if it says more than its result. */
 function descriptionOf(
   look: Look,
-  { method, description }: CallEvent,
+  { method, description }: ObservedCall,
   headlines: readonly ChainEvent[],
   others: readonly ChainEvent[],
 ): string {
@@ -202,7 +202,7 @@ function withNames({ address }: Look, phrase: string): string {
 
 function callLine(
   look: Look,
-  call: CallEvent,
+  call: ObservedCall,
   description: string,
   { count, isMixed, events }: LogRecord,
 ): string {
@@ -229,7 +229,7 @@ function callLine(
 }
 
 /** The outcome, with the project's names if known. */
-function saidOf(look: Look, call: CallEvent, named: Described | undefined): string {
+function saidOf(look: Look, call: ObservedCall, named: Described | undefined): string {
   const { failure, error: { solidityStack } = {} } = call
   if (solidityStack !== undefined) return briefly(solidityStack)
   if (failure !== undefined) {
@@ -241,7 +241,11 @@ function saidOf(look: Look, call: CallEvent, named: Described | undefined): stri
 }
 
 /** The callee and function, or the account the call is about. */
-function subjectOf(look: Look, call: CallEvent, named: Described | undefined): string | undefined {
+function subjectOf(
+  look: Look,
+  call: ObservedCall,
+  named: Described | undefined,
+): string | undefined {
   const asked = askedBy(call)
   if (asked === undefined) {
     const account = accountOf(call)
@@ -273,7 +277,7 @@ function functionOf(to: string | null, input: string): string[] {
   return selector === '' ? [] : [selector]
 }
 
-function verboseLines({ palette }: Look, { params, result, error }: CallEvent): string[] {
+function verboseLines({ palette }: Look, { params, result, error }: ObservedCall): string[] {
   const lines: [label: string, value: Json][] = [['params', params]]
   if (result !== undefined) lines.push(['result', result])
   if (error?.data !== undefined) lines.push(['data', error.data])

@@ -1,8 +1,8 @@
 // Finds a call's subject: an account, or its callee and input.
+import type { ObservedCall } from '../../app/observer.ts'
 import { isObject } from '../../core/objects.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { CREATE2_DEPLOYER } from '../../state/predeploys.ts'
-import type { CallEvent } from './events.ts'
 
 export interface Asked {
   readonly from: string | undefined
@@ -13,7 +13,7 @@ export interface Asked {
 }
 
 /** The message in a call's first parameter; undefined for anything else. */
-export function askedBy({ params }: Pick<CallEvent, 'params'>): Asked | undefined {
+export function askedBy({ params }: Pick<ObservedCall, 'params'>): Asked | undefined {
   const request = Array.isArray(params) ? (params[0] as Json | undefined) : transactionOf(params)
   if (!isObject(request)) return undefined
   const { from, to, data, input, gas, gasLimit } = request
@@ -28,7 +28,7 @@ export function askedBy({ params }: Pick<CallEvent, 'params'>): Asked | undefine
 }
 
 /** The account in a call's first parameter, in its letter case. */
-export function accountOf({ params }: Pick<CallEvent, 'params'>): string | undefined {
+export function accountOf({ params }: Pick<ObservedCall, 'params'>): string | undefined {
   const first = Array.isArray(params) ? (params[0] as Json | undefined) : undefined
   return typeof first === 'string' && /^0x[0-9a-f]{40}$/i.test(first) ? first : undefined
 }

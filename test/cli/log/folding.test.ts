@@ -1,6 +1,6 @@
 // Calls that repeat, in a row and by turns: the lines that the log makes of them.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { CallEvent } from '../../../src/cli/log/events.ts'
+import type { ObservedCall } from '../../../src/app/observer.ts'
 import { Folding, type Renderer } from '../../../src/cli/log/folding.ts'
 import { PLAIN } from '../../../src/cli/log/palette.ts'
 import { createPrettyRenderer } from '../../../src/cli/log/pretty.ts'
@@ -17,14 +17,14 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-function call(method: string, fields: Partial<CallEvent> = {}): CallEvent {
+function call(method: string, fields: Partial<ObservedCall> = {}): ObservedCall {
   const usual = { params: [], durationMs: 0.4, result: undefined, error: undefined }
   const meaning = methods.find(({ name }) => name === method)?.result
-  return { event: 'call', method, meaning, console: [], notes: [], ...usual, ...fields }
+  return { method, meaning, console: [], notes: [], ...usual, ...fields }
 }
 
 interface Recorded {
-  readonly add: (call: CallEvent) => void
+  readonly add: (call: ObservedCall) => void
   /** An empty block that comes by itself. */
   readonly addBlock: (number: bigint) => void
   readonly end: () => void

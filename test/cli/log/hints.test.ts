@@ -7,7 +7,6 @@ import { createJsonRenderer } from '../../../src/cli/log/json.ts'
 import { Logger } from '../../../src/cli/log/logger.ts'
 import { PLAIN } from '../../../src/cli/log/palette.ts'
 import { createPrettyRenderer } from '../../../src/cli/log/pretty.ts'
-import { observerOf } from '../../../src/cli/start.ts'
 import { duration } from '../../../src/core/format.ts'
 import { createDevchain, type DevchainOptions } from '../../../src/devchain.ts'
 import { type LoggedChain, startLogged } from '../../support/chain/loggedchain.ts'
@@ -197,7 +196,7 @@ test.each([
 ])('the last line summarizes the session', async (renderer: Renderer, line) => {
   const written: string[] = []
   const log = new Logger(renderer, { write: (text) => written.push(text) }, undefined)
-  await using devchain = await createDevchain({}, { observer: observerOf(log) })
+  await using devchain = await createDevchain({}, { observer: log })
   const ask = (method: string, ...params: unknown[]): Promise<unknown> =>
     devchain.request({ method, params })
   await ask('eth_sendTransaction', { from: A, to: A })

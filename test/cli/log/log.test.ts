@@ -1,7 +1,8 @@
 // What the log says, from events made by hand: its lines, its repetitions, its JSON.
 import { stripVTControlCharacters } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type CallEvent, type ChainEvent, changeEvents } from '../../../src/cli/log/events.ts'
+import type { ObservedCall } from '../../../src/app/observer.ts'
+import { type ChainEvent, changeEvents } from '../../../src/cli/log/events.ts'
 import type { Renderer } from '../../../src/cli/log/folding.ts'
 import { createJsonRenderer } from '../../../src/cli/log/json.ts'
 import { Logger } from '../../../src/cli/log/logger.ts'
@@ -19,9 +20,8 @@ const FROM = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266' as Address
 const TOKEN = '0x5fbdb2315678afecb367f032d93f642f64180aa3' as Address
 const HASH = `0x48cf${'00'.repeat(28)}b142` as Hash
 
-function call(method: string, fields: Partial<CallEvent> = {}): CallEvent {
+function call(method: string, fields: Partial<ObservedCall> = {}): ObservedCall {
   return {
-    event: 'call',
     console: [],
     notes: [],
     method,
@@ -73,7 +73,7 @@ const block: ChainEvent = {
 }
 
 const pretty = createPrettyRenderer(PLAIN, false)
-const print = (event: CallEvent | undefined, ...events: ChainEvent[]): string =>
+const print = (event: ObservedCall | undefined, ...events: ChainEvent[]): string =>
   pretty.entry({ call: event, count: 1, events })
 
 test('console lines of a call are below its line, and are not counted as repetitions', () => {
@@ -81,7 +81,7 @@ test('console lines of a call are below its line, and are not counted as repetit
   const writer = { write: (text: string) => void written.push(text) }
   const log = new Logger(createPrettyRenderer(PLAIN, false), writer, undefined)
   for (let i = 0; i < 2; i++)
-    log.call(call('eth_call', { result: '0x', console: ['hello 1', 'two\nlines'] }))
+    log.onCall(call('eth_call', { result: '0x', console: ['hello 1', 'two\nlines'] }))
   log.finish()
   const [one] = written
   expect(one?.split('\n').slice(1)).toEqual([
@@ -114,7 +114,7 @@ describe('a note on a call', () => {
   test('repeats with a repeated call, and is part of its text with the counter', () => {
     const written: string[] = []
     const log = new Logger(pretty, { write: (text) => void written.push(text) }, undefined)
-    for (let i = 0; i < 3; i++) log.call(call('eth_call', { result: '0x', notes: [note] }))
+    for (let i = 0; i < 3; i++) log.onCall(call('eth_call', { result: '0x', notes: [note] }))
     log.finish()
     expect(written.map((text) => text.split('\n').slice(1))).toEqual([[`    note ${note}`, '']])
     expect(written[0]).toContain('×3')
@@ -122,7 +122,7 @@ describe('a note on a call', () => {
 
   test('is a member of the JSON line', () => {
     const json = createJsonRenderer(() => 0, false)
-    const line = (event: CallEvent): unknown =>
+    const line = (event: ObservedCall): unknown =>
       JSON.parse(json.entry({ call: event, count: 1, events: [] }))
     expect(line(sent)).toMatchObject({ event: 'call', notes: [note] })
     expect(line(call('eth_call', { result: '0x' }))).not.toHaveProperty('notes')
@@ -260,7 +260,7 @@ describe('the text log', () => {
       devchain.request({ method, params })
     await ask('devchain_snapshot', { name: 'deployed' })
     await ask('evm_mine')
-    const result = (await ask('devchain_revert', 'deployed')) as CallEvent['result']
+    const result = (await ask('devchain_revert', 'deployed')) as ObservedCall['result']
     const params = ['deployed']
     const [snapshot] = changeEvents(changes[0]!, undefined)
     const [back] = changeEvents(changes[2]!, call('devchain_revert', { params, result }))
@@ -470,15 +470,15 @@ describe('a repeated call', () => {
     const log = new Logger(renderer, { write: (text) => (written += text) }, screen)
     return { log, text: () => written }
   }
-  const balance = (account: string): CallEvent =>
+  const balance = (account: string): ObservedCall =>
     call('eth_getBalance', { params: [account, 'latest'], result: '0x0' })
 
   test('in a file is one line with a counter, once something else comes', () => {
     const { log, text } = record(pretty)
-    for (let i = 0; i < 12; i++) log.call(balance(FROM))
-    log.call(balance(TOKEN))
+    for (let i = 0; i < 12; i++) log.onCall(balance(FROM))
+    log.onCall(balance(TOKEN))
     expect(text()).toBe('')
-    log.call(call('evm_setAutomine', { description: 'automine off', effects: 'chain' }))
+    log.onCall(call('evm_setAutomine', { description: 'automine off', effects: 'chain' }))
     expect(text()).toMatch(/^eth_getBalance .*→ 0 ether {2}×12\neth_getBalance .*→ 0 ether\n$/)
     log.finish()
     expect(text().split('\n')).toHaveLength(4)
@@ -486,7 +486,7 @@ describe('a repeated call', () => {
 
   test('in a file is written soon if it was a single one, without a counter', () => {
     const { log, text } = record(pretty)
-    log.call(balance(FROM))
+    log.onCall(balance(FROM))
     vi.advanceTimersByTime(300)
     expect(text()).toMatch(/0 ether\n$/)
     log.finish()
@@ -496,7 +496,7 @@ describe('a repeated call', () => {
   test('without end writes ever fewer lines, and every call is counted once', () => {
     const { log, text } = record(pretty)
     for (let second = 0; second < 120; second++) {
-      for (let i = 0; i < 10; i++) log.call(balance(FROM))
+      for (let i = 0; i < 10; i++) log.onCall(balance(FROM))
       vi.advanceTimersByTime(1_000)
     }
     log.finish()
@@ -508,10 +508,10 @@ describe('a repeated call', () => {
 
   test('on a terminal is drawn at once, and redrawn with its counter', () => {
     const { log, text } = record(pretty, 24)
-    log.call(balance(FROM))
+    log.onCall(balance(FROM))
     expect(text()).toMatch(/→ 0\n {4}ether\n$/)
-    log.call(balance(FROM))
-    log.call(balance(FROM))
+    log.onCall(balance(FROM))
+    log.onCall(balance(FROM))
     vi.advanceTimersByTime(60)
     // with their indentation they take three rows of 24
     expect(text().split('\u001b[3A\r\u001b[0J')).toEqual([
@@ -522,8 +522,8 @@ describe('a repeated call', () => {
 
   test('with another failure has its own line', () => {
     const { log, text } = record(pretty)
-    log.call(balance(FROM))
-    log.call(
+    log.onCall(balance(FROM))
+    log.onCall(
       call('eth_getBalance', { params: [FROM, 'latest'], error: { code: 1, message: 'no' } }),
     )
     log.finish()
@@ -532,8 +532,8 @@ describe('a repeated call', () => {
 
   test('in JSON has an object for each call', () => {
     const { log, text } = record(createJsonRenderer(() => 0, false))
-    log.call(balance(FROM))
-    log.call(balance(FROM))
+    log.onCall(balance(FROM))
+    log.onCall(balance(FROM))
     expect(
       text()
         .trimEnd()

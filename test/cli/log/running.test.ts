@@ -21,7 +21,7 @@ function printed(form: 'pretty' | 'json', report: ProgressReport): string {
   const renderer =
     form === 'json' ? createJsonRenderer(() => 0, false) : createPrettyRenderer(PLAIN, false)
   const log = new Logger(renderer, { write }, undefined)
-  log.running(report)
+  log.onRunning(report)
   return text
 }
 

@@ -6,7 +6,6 @@ import { createJsonRenderer } from '../../../src/cli/log/json.ts'
 import { Logger } from '../../../src/cli/log/logger.ts'
 import { PLAIN } from '../../../src/cli/log/palette.ts'
 import { createPrettyRenderer } from '../../../src/cli/log/pretty.ts'
-import { observerOf } from '../../../src/cli/start.ts'
 import { createDevchain, type Devchain, type DevchainOptions } from '../../../src/devchain.ts'
 
 export interface LoggedChain {
@@ -56,10 +55,10 @@ export async function startLogged(
     verbose,
   }
   const log = new Logger(renderer, { write: (part) => (text += part) }, screen, settings)
-  const { onCall, ...observer } = observerOf(log)
+  const { onCall, ...observer } = log
   const devchain = await createDevchain(
     { clock: 'frozen', timestamp: 1_600_000_000, ...options },
-    { observer: { ...observer, onCall: (call) => onCall?.({ ...call, durationMs: 1 }) }, isPlain },
+    { observer: { ...observer, onCall: (call) => onCall({ ...call, durationMs: 1 }) }, isPlain },
   )
   const lines = (): string[] => {
     log.finish()
