@@ -1,7 +1,7 @@
 // The options for forks: a part of the table.
 import { printValue } from '../core/errors.ts'
 import { type Option, type Optional, off } from './option.ts'
-import { chainIdentity, count, duration, file, type Type } from './values.ts'
+import { chainIdentity, count, duration, file, type Type, text, wholes } from './values.ts'
 
 /** An EIP-1193 provider; another devchain is one. */
 export interface ForkProvider {
@@ -131,28 +131,19 @@ const forkChoice: Type<ForkChoice> = {
   repeatable: true,
 }
 
-const transactionHash: Type<string> = {
-  placeholder: 'HASH',
-  expected: 'the hash of a transaction: 0x and 64 hex digits',
-  read: (value) =>
-    typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value)
-      ? value.toLowerCase()
-      : undefined,
-  print: (hash) => hash,
-}
+const transactionHash: Type<string> = text(
+  'HASH',
+  'the hash of a transaction: 0x and 64 hex digits',
+  /^0x[0-9a-fA-F]{64}$/,
+  (hash) => hash.toLowerCase(),
+)
+
+const header = 'a header such as "Authorization: Bearer abc"'
 
 const headers: Type<readonly string[]> = {
-  placeholder: 'NAME:VALUE',
-  expected: 'a header such as "Authorization: Bearer abc"',
-  read: (value) => {
-    const lines = (Array.isArray(value) ? value : [value]).map((line: unknown) =>
-      String(line).trim(),
-    )
-    return lines.every((line) => /^[\w-]+: ?[^\r\n]+$/.test(line)) ? lines : undefined
-  },
+  ...wholes('NAME:VALUE', header, /^[\w-]+: ?[^\r\n]+$/),
   print: (lines) => (lines.length === 0 ? 'none' : `${lines.length} headers`),
   show: showHeaders,
-  repeatable: true,
 }
 
 export class ForkTable {

@@ -50,6 +50,16 @@ export const flag: Type<boolean> = {
 
 const asIs = (text: string): string => text
 
+/** Reads text of a form, as it is or as `written` writes it. */
+function form(
+  pattern: RegExp,
+  written: (text: string) => string = asIs,
+): (text: string) => string | undefined {
+  return (text) => (pattern.test(text) ? written(text) : undefined)
+}
+
+const lowerCase = (text: string): string => text.toLowerCase()
+
 /** Numbers of a config file become decimal text. */
 function textOf(value: unknown): string {
   if (typeof value === 'bigint') return value.toString()
@@ -190,11 +200,17 @@ export const moment: Type<bigint> = {
   print: (seconds) => seconds.toString(),
 }
 
-export function text(placeholder: string, expected: string, pattern: RegExp): Type<string> {
+export function text(
+  placeholder: string,
+  expected: string,
+  pattern: RegExp,
+  written?: (text: string) => string,
+): Type<string> {
+  const read = form(pattern, written)
   return {
     placeholder,
     expected,
-    read: (value) => (typeof value === 'string' && pattern.test(value) ? value : undefined),
+    read: (value) => (typeof value === 'string' ? read(value) : undefined),
     print: asIs,
   }
 }
@@ -208,7 +224,7 @@ export const phrase: Type<string> = {
 export const file: Type<string> = text('FILE', 'the path of a file', /\S/)
 
 export const genesisFile: Type<string | object> = {
-  placeholder: 'FILE',
+  ...file,
   expected: 'the path of a genesis JSON file',
   read: (value) => (isObject(value) ? value : file.read(value)),
   print: (value) => (typeof value === 'string' ? value : JSON.stringify(value)),
@@ -216,7 +232,7 @@ export const genesisFile: Type<string | object> = {
 
 function bytesFile(expected: string): Type<string | Uint8Array> {
   return {
-    placeholder: 'FILE',
+    ...file,
     expected,
     read: (value) => (value instanceof Uint8Array ? value : file.read(value)),
     print: (value) => (typeof value === 'string' ? value : `${value.length} bytes`),
@@ -236,14 +252,6 @@ export function choice<const T extends string>(...words: readonly T[]): Type<T> 
   }
 }
 
-/** A choice with a default word. */
-export function choiceOr<const T extends string>(
-  alone: NoInfer<T>,
-  ...words: readonly T[]
-): Type<T> {
-  return { ...choice(...words), alone }
-}
-
 export const clock: Type<ClockSource> = {
   placeholder: 'wall|frozen|step:N',
   expected: 'wall, frozen, or step:N with N seconds a block (at least 1)',
@@ -256,12 +264,13 @@ export const clock: Type<ClockSource> = {
   print: (source) => (source.kind === 'step' ? `step:${source.seconds}` : source.kind),
 }
 
-/** A list, or text with commas. */
+/** A list, or text with commas. @param split one text of it */
 function list<T>(
   placeholder: string,
   item: string,
   read: (text: string) => T | undefined,
   print: (item: T) => string = String,
+  split: (text: string) => readonly string[] = (text) => text.split(','),
 ): Type<readonly T[]> {
   return {
     placeholder,
@@ -269,7 +278,7 @@ function list<T>(
     repeatable: true,
     read: (value) => {
       const parts = (Array.isArray(value) ? value : [value]).flatMap((part: unknown) =>
-        typeof part === 'string' ? part.split(',') : [''],
+        typeof part === 'string' ? split(part) : [''],
       )
       const items = parts.map((part) => read(part.trim()))
       return items.every((part) => part !== undefined) ? items : undefined
@@ -278,20 +287,16 @@ function list<T>(
   }
 }
 
-/** Not split at commas: a path may contain one. */
-export const paths: Type<readonly string[]> = {
-  placeholder: 'PATH',
-  expected: 'a path, or a list of paths',
-  repeatable: true,
-  read: (value) => {
-    const items: readonly unknown[] = Array.isArray(value) ? value : [value]
-    const given = items.filter(
-      (item): item is string => typeof item === 'string' && /\S/.test(item),
-    )
-    return given.length === items.length ? given : undefined
-  },
-  print: (items) => items.join(', ') || 'none',
+/** A list of items that may have commas. */
+export function wholes(
+  placeholder: string,
+  item: string,
+  pattern: RegExp,
+): Type<readonly string[]> {
+  return list(placeholder, item, form(pattern), String, (text) => [text])
 }
+
+export const paths: Type<readonly string[]> = wholes('PATH', 'a path, or a list of paths', /\S/)
 
 export const PREDEPLOY_NAMES = ['multicall3'] as const
 
@@ -311,29 +316,28 @@ export const predeploys: Type<readonly string[]> = list(
 export const names: Type<readonly string[]> = list(
   'NAMES',
   'module names such as personal,txpool',
-  (name) => (/^[a-zA-Z][a-zA-Z0-9]*$/.test(name) ? name : undefined),
+  form(/^[a-zA-Z][a-zA-Z0-9]*$/),
 )
 
 /** Methods by name or pattern: `eth_call`, `eth_get*`. */
 export const methodPatterns: Type<readonly string[]> = list(
   'METHODS',
   'methods such as eth_call or eth_get*',
-  (pattern) => (/^[\w.*]+$/.test(pattern) ? pattern : undefined),
+  form(/^[\w.*]+$/),
 )
 
 export const hosts: Type<readonly string[]> = list(
   'NAME',
   'a host name such as devchain.local, or * for any',
-  (name) => (/^([a-zA-Z0-9:[\]._-]+|\*)$/.test(name) ? name.toLowerCase() : undefined),
+  form(/^([a-zA-Z0-9:[\]._-]+|\*)$/, lowerCase),
 )
 
 export const origins: Type<readonly string[]> = list(
   'ORIGIN',
   'an origin such as https://app.example, a host name, or * for any',
-  (origin) =>
-    /^([a-z][a-z0-9+.-]*:\/\/[^\s/@?#*]+\/?|[a-z0-9[\].:_-]+|\*)$/i.test(origin)
-      ? origin.toLowerCase().replace(/\/$/, '')
-      : undefined,
+  form(/^([a-z][a-z0-9+.-]*:\/\/[^\s/@?#*]+\/?|[a-z0-9[\].:_-]+|\*)$/i, (origin) =>
+    origin.toLowerCase().replace(/\/$/, ''),
+  ),
 )
 
 /** `ws://127.0.0.1:8546` or `wss`; also `http`, a host and port, or a port alone. */
@@ -360,8 +364,7 @@ export function readPeerUrl(given: string): string | undefined {
 export const linkHosts: Type<readonly string[]> = list(
   'ADDRESS',
   'an IP address, a block such as 10.0.0.0/8, or * for any',
-  (address) =>
-    /^([0-9a-f:.]+(\/\d{1,3})?|\*)$/i.test(address) ? address.toLowerCase() : undefined,
+  form(/^([0-9a-f:.]+(\/\d{1,3})?|\*)$/i, lowerCase),
 )
 
 export const aliases: Type<readonly Alias[]> = list(
