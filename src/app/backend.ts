@@ -32,11 +32,12 @@ import type { Site } from '../rpc/site.ts'
 import type { EndSession, Target } from '../server/answer.ts'
 import { type ChainFacts, factsOf } from './chainfacts.ts'
 import type { Common } from './common.ts'
-import type { Wire } from './dispatcher.ts'
+import { openWire, type Wire } from './dispatcher.ts'
 import { Forking } from './forking.ts'
 import type { OpenedPack } from './keeping/beginning.ts'
 import type { ChainPlace } from './keeping/keeping.ts'
 import { isPageRead, type Observer, observerOf, observing } from './observer.ts'
+import { ownSettings } from './settings.ts'
 import {
   checkIdentity,
   createNodeFrom,
@@ -61,6 +62,30 @@ export interface BackendOptions extends Wire {
 export interface Origin {
   readonly state: ChainState
   readonly forking: Forking
+}
+
+/** How a chain at a path begins: as another chain is, or with options and so a genesis of its own. */
+export type Begun = { readonly from: Origin } | { readonly options: object }
+
+/**
+ * Opens a chain at a path.
+ * @param wire of chains without options of their own
+ * @throws {DevchainError} as `openBackend`; `INVALID_PARAMS` for invalid options
+ */
+export async function openAtPath(
+  common: Common,
+  wire: Wire,
+  name: string,
+  begun: Begun,
+  kept: ChainPlace | undefined,
+): Promise<Backend> {
+  if ('options' in begun) {
+    const settings = ownSettings(common.settings, begun.options)
+    const ownWire = await openWire(common, settings)
+    return await openBackend(common, { name, settings, ...ownWire, kept })
+  }
+  const settings = { ...common.settings, peer: [], import: undefined }
+  return await openBackend(common, { name, settings, ...wire, from: begun.from, kept })
 }
 
 interface Parts extends BackendOptions {

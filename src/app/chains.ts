@@ -8,27 +8,24 @@ import type { BlockReference } from '../node/ledger/references.ts'
 import type { DevchainSettings } from '../options/derived.ts'
 import type { Target } from '../server/answer.ts'
 import type { Refusal } from '../server/replies.ts'
-import type { Backend, Origin } from './backend.ts'
+import type { Backend, Begun, Origin } from './backend.ts'
 import { NO_FACTS } from './chainfacts.ts'
 import type { Keeping } from './keeping/keeping.ts'
+import { ownSettings } from './settings.ts'
 import { ChainSlot, type OnLost, type ServedChain } from './slot.ts'
 
 interface ChainsOptions {
-  readonly settings: Pick<DevchainSettings, 'maxChains' | 'chainIdle'>
+  readonly settings: DevchainSettings
   /** The default chain. */
   readonly first: Backend
   /** What chains begin with; resolves after the set-up. */
   readonly origin: () => Promise<Origin>
-  readonly openBranch: (name: string, origin: Origin, how: How) => Promise<ServedChain>
-  /** Opens a chain with options of its own. Throws at once for invalid ones. */
-  readonly openOwn: (name: string, options: object, place: Place) => Open
+  readonly open: (name: string, begun: Begun, how: How) => Promise<ServedChain>
   /** Chains on disk; undefined: chains are in memory only. */
   readonly keeping: Keeping | undefined
   readonly now: () => number
   readonly onBug: (error: unknown) => void
 }
-
-type Open = (onLost: OnLost) => Promise<ServedChain>
 
 /** A program has its chains in its own thread. */
 export type Place = 'here' | 'anywhere'
@@ -62,6 +59,7 @@ export class Chains implements ChainsDoor {
   /** By path. */
   readonly #slots = new Map<string, ChainSlot>()
   readonly #timer: NodeJS.Timeout | undefined
+  readonly #usual = async (): Promise<Begun> => ({ from: await this.#options.origin() })
 
   constructor(options: ChainsOptions) {
     this.#options = options
@@ -206,31 +204,30 @@ export class Chains implements ChainsDoor {
         'from and options exclude each other: a chain with options has its own genesis'
       throw invalid(message)
     }
-    const { openOwn, openBranch } = this.#options
-    if (options !== undefined) return this.#make(name, { open: openOwn(name, options, place) })
+    if (options !== undefined) {
+      // invalid ones are refused at once
+      ownSettings(this.#options.settings, options)
+      return this.#make(name, { begun: () => ({ options }), place })
+    }
     if (from === undefined) return this.#make(name, { place })
     const origin = this.#originNamed(from, block)
-    const open: Open = async (onLost) =>
-      openBranch(name, await origin, { isKept: true, place, onLost })
+    const begun = async (): Promise<Begun> => ({ from: await origin })
     const onDrop = async (): Promise<void> => (await origin).forking.leaveAll()
-    return this.#make(name, { open, onDrop })
+    return this.#make(name, { begun, place, onDrop })
   }
 
   /** The slot of a chain on disk, which its first request opens. */
   #reopen(name: string): void {
-    const { keeping, openOwn, openBranch, origin } = this.#options
-    const own = keeping?.aboutOf(name)?.options
-    if (own !== undefined) {
-      return void this.#place(name, { open: openOwn(name, own, 'anywhere') })
-    }
-    const begun = lazy(() => keeping?.stateOf(name)?.origin)
-    const open: Open = async (onLost) => {
+    const { keeping, origin } = this.#options
+    const options = keeping?.aboutOf(name)?.options
+    if (options !== undefined) return void this.#place(name, { begun: () => ({ options }) })
+    const known = lazy(() => keeping?.stateOf(name)?.origin)
+    const begun = async (): Promise<Begun> => {
       const usual = await origin()
-      const state = begun() ?? usual.state
-      return openBranch(name, { ...usual, state }, { isKept: true, place: 'anywhere', onLost })
+      return { from: { ...usual, state: known() ?? usual.state } }
     }
     // after a restart it begins where it began
-    this.#place(name, { open, onForget: begun })
+    this.#place(name, { begun, onForget: known })
   }
 
   #make(name: string, opening: Opening = {}): ChainSlot {
@@ -244,12 +241,12 @@ export class Chains implements ChainsDoor {
 
   #place(
     name: string,
-    { open, isKept = true, place = 'anywhere', onForget, onDrop }: Opening,
+    { begun = this.#usual, isKept = true, place = 'anywhere', onForget, onDrop }: Opening,
   ): ChainSlot {
-    const { origin, openBranch, keeping, now, onBug } = this.#options
+    const { open, keeping, now, onBug } = this.#options
     const slot = new ChainSlot({
       name,
-      open: open ?? (async (onLost) => openBranch(name, await origin(), { isKept, place, onLost })),
+      open: async (onLost) => open(name, await begun(), { isKept, place, onLost }),
       kept: () => (isKept ? keeping?.stateOf(name) : undefined),
       forget: () => {
         onForget?.()
@@ -305,8 +302,7 @@ export class Chains implements ChainsDoor {
 
 interface Opening {
   /** Undefined: the chain begins as chains begin. */
-  readonly open?: Open
-  /** Of a chain that begins as chains begin. */
+  readonly begun?: () => MaybePromise<Begun>
   readonly place?: Place
   /** On disk, with `--state`: leased chains are not, as a lease ends with the process. */
   readonly isKept?: boolean

@@ -8,9 +8,9 @@ import type { Json } from '../rpc/schema.ts'
 import type { Site } from '../rpc/site.ts'
 import type { ServerFront } from '../server/answer.ts'
 import { type RunningServer, startServer } from '../server/server.ts'
-import { type Backend, type Origin, openBackend } from './backend.ts'
+import { type Backend, type Begun, type Origin, openAtPath, openBackend } from './backend.ts'
 import { healthOf } from './chainfacts.ts'
-import { Chains, type How, type Place } from './chains.ts'
+import { Chains, type How } from './chains.ts'
 import { chainSites } from './chainsites.ts'
 import { type Common, type Hooks, openCommon } from './common.ts'
 import { openWire, type Wire } from './dispatcher.ts'
@@ -18,8 +18,7 @@ import type { Forking } from './forking.ts'
 import { beginningOf, type DefaultBeginning, withDumpFile } from './keeping/beginning.ts'
 import { type Keeping, openKeeping } from './keeping/keeping.ts'
 import { pageSite } from './pagesite.ts'
-import { ownSettings } from './settings.ts'
-import type { OnLost, ServedChain } from './slot.ts'
+import type { ServedChain } from './slot.ts'
 import type { Threads } from './threads/threads.ts'
 
 /**
@@ -107,8 +106,7 @@ export class Front implements ServerFront {
         const origin = await this.#origin
         return { ...origin, state: keeping?.beginning ?? origin.state }
       },
-      openBranch: (name, from, how) => this.#openBranch(name, from, how),
-      openOwn: (name, options, place) => this.#ownOpener(name, options, place),
+      open: (name, begun, how) => this.#open(name, begun, how),
       keeping,
       now: () => environment.now(),
       onBug,
@@ -170,37 +168,18 @@ export class Front implements ServerFront {
     return await this.#threadsOpen
   }
 
-  async #openBranch(name: string, from: Origin, how: How): Promise<ServedChain> {
-    const { keeping } = this.#common
+  async #open(name: string, begun: Begun, how: How): Promise<ServedChain> {
+    const keeping = how.isKept ? this.#common.keeping : undefined
+    const about = 'options' in begun ? begun : {}
     const threads = how.place === 'anywhere' ? await this.threads() : undefined
-    if (threads?.takes(from) === true) {
-      const state = keeping?.has(name) === true && how.isKept ? undefined : from.state
-      const lent = how.isKept ? await keeping?.lend(name, {}) : undefined
-      if (keeping === undefined || !how.isKept || lent !== undefined)
-        return await threads.openBranch(name, state, { onLost: how.onLost, kept: lent })
+    if (threads?.takes(begun) === true) {
+      const isThere = keeping?.has(name) === true
+      const kept = await keeping?.lend(name, about)
+      if (keeping === undefined || kept !== undefined)
+        return await threads.open(name, isThere ? undefined : begun, kept, how.onLost)
     }
-    const settings = { ...this.#common.settings, peer: [], import: undefined }
-    const kept = how.isKept ? keeping?.place(name, {}) : undefined
-    return await openBackend(this.#common, { name, settings, ...this.#parts.wire, from, kept })
-  }
-
-  #ownOpener(
-    name: string,
-    options: object,
-    place: Place,
-  ): (onLost: OnLost) => Promise<ServedChain> {
-    const common = this.#common
-    const settings = ownSettings(common.settings, options)
-    return async (onLost) => {
-      const threads = place === 'anywhere' ? await this.threads() : undefined
-      if (threads?.takesOwn(settings) === true) {
-        const lent = await common.keeping?.lend(name, { options })
-        if (common.keeping === undefined || lent !== undefined)
-          return await threads.openOwn(name, options, { onLost, kept: lent })
-      }
-      const kept = this.#common.keeping?.place(name, { options })
-      return openBackend(common, { name, settings, ...(await openWire(common, settings)), kept })
-    }
+    const kept = keeping?.place(name, about)
+    return await openAtPath(this.#common, this.#parts.wire, name, begun, kept)
   }
 
   /** Starts the server, or returns where it already listens. Rejects with node's `EADDRINUSE` when the port is taken. */

@@ -7,11 +7,10 @@ import type { Reply } from '../../rpc/dispatch.ts'
 import { Caller } from '../../rpc/session.ts'
 import { createSafeAnswer, type SafeAnswer } from '../../server/answer.ts'
 import { ChainStores } from '../../store/chainstores.ts'
-import { type Backend, type Origin, openBackend } from '../backend.ts'
+import { type Backend, type Origin, openAtPath } from '../backend.ts'
 import { type Common, type Hooks, openCommon } from '../common.ts'
 import { openWire, type Wire } from '../dispatcher.ts'
 import { type ChainPlace, Keeping } from '../keeping/keeping.ts'
-import { ownSettings } from '../settings.ts'
 import { Calls } from './calls.ts'
 import {
   type ChainBeginning,
@@ -163,9 +162,9 @@ export class Host {
     kept: ChainPlace | undefined,
   ): Promise<Backend> {
     const common = this.#common
+    this.#wire ??= openWire(common, common.settings)
     if (options !== undefined) {
-      const settings = ownSettings(common.settings, options)
-      return openBackend(common, { name, settings, ...(await openWire(common, settings)), kept })
+      return await openAtPath(common, await this.#wire, name, { options }, kept)
     }
     if (state !== undefined) {
       void this.#origin?.then(leave, () => undefined)
@@ -177,11 +176,9 @@ export class Host {
         ? this.#origin?.then(hold)
         : { state: kept.state, forking: silentForking(common) }
     if (held === undefined) throw new Error('a thread got no state to begin with')
-    const settings = { ...common.settings, peer: [], import: undefined }
-    this.#wire ??= openWire(common, common.settings)
     const [from, wire] = await Promise.all([held, this.#wire])
     try {
-      return await openBackend(common, { name, settings, ...wire, from, kept })
+      return await openAtPath(common, wire, name, { from }, kept)
     } finally {
       leave(from)
     }

@@ -72,9 +72,9 @@ export class Thread {
    */
   async open(
     name: string,
-    beginning: Omit<ChainBeginning, 'kept'>,
-    onLost: OnLost,
+    beginning: ChainBeginning,
     kept: LentPlace | undefined,
+    onLost: OnLost,
   ): Promise<ServedChain> {
     // until it is open, whoever asks for it gets the error itself
     this.#chains.set(name, { kept })

@@ -6,16 +6,16 @@ import { MessageChannel, Worker } from 'node:worker_threads'
 import { DevchainError } from '../../core/errors.ts'
 import { memoizeByIdentity } from '../../core/lrucache.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
-import type { DevchainSettings } from '../../options/derived.ts'
 import type { AddedArtifacts } from '../../project/artifactsdoor.ts'
 import type { CountedCode } from '../../project/coverage/collect.ts'
 import type { CountedGas } from '../../project/gas/report.ts'
-import type { Origin } from '../backend.ts'
+import type { Begun, Origin } from '../backend.ts'
 import type { Common } from '../common.ts'
 import type { LentPlace } from '../keeping/keeping.ts'
+import { ownSettings } from '../settings.ts'
 import type { OnLost, ServedChain } from '../slot.ts'
 import { Host } from './host.ts'
-import { readError, type ThreadOrder, type ThreadPort } from './messages.ts'
+import { type ChainBeginning, readError, type ThreadOrder, type ThreadPort } from './messages.ts'
 import { canBeSent, hasPlainFork, receivedState, sentState } from './states.ts'
 import { Thread } from './thread.ts'
 
@@ -36,12 +36,6 @@ interface Member {
   origin: ChainState | undefined
 }
 
-interface Opening {
-  readonly onLost: OnLost
-  /** Its place on disk; undefined: it is in memory only. */
-  readonly kept: LentPlace | undefined
-}
-
 export class Threads {
   readonly #common: Common
   readonly #count: number
@@ -57,28 +51,32 @@ export class Threads {
     this.#count = threads === 'auto' ? availableParallelism() : threads
   }
 
-  takesOwn(settings: DevchainSettings): boolean {
-    return hasPlainFork(settings)
-  }
-
-  takes(origin: Origin): boolean {
-    return canBeSent(origin, this.#common.settings)
+  takes(begun: Begun): boolean {
+    const { settings } = this.#common
+    if ('options' in begun) return hasPlainFork(ownSettings(settings, begun.options))
+    return canBeSent(begun.from, settings)
   }
 
   /**
    * A state is sent as bytes. Rejects as opening the chain does.
-   * @param origin undefined for a chain that is on disk
+   * @param begun undefined for a chain that is on disk
+   * @param kept its place on disk; undefined: it is in memory only
    */
-  openBranch(name: string, origin: ChainState | undefined, how: Opening): Promise<ServedChain> {
+  open(
+    name: string,
+    begun: Begun | undefined,
+    kept: LentPlace | undefined,
+    onLost: OnLost,
+  ): Promise<ServedChain> {
     const member = this.#next()
-    const isKnown = origin === undefined || member.origin === origin
-    const state = isKnown ? undefined : this.#sentOf(origin)
-    if (origin !== undefined) member.origin = origin
-    return member.thread.open(name, { state }, how.onLost, how.kept)
+    const sent = begun && ('options' in begun ? begun : this.#sentTo(member, begun.from))
+    return member.thread.open(name, sent ?? {}, kept, onLost)
   }
 
-  openOwn(name: string, options: object, how: Opening): Promise<ServedChain> {
-    return this.#next().thread.open(name, { options }, how.onLost, how.kept)
+  #sentTo(member: Member, { state }: Origin): ChainBeginning {
+    if (member.origin === state) return {}
+    member.origin = state
+    return { state: this.#sentOf(state) }
   }
 
   /**
