@@ -1,10 +1,12 @@
 // What all chains of a program share: read or created once.
+
+import type { Executor } from '../evm/executor.ts'
+import { createExecutor } from '../evm/run/lazyexecutor.ts'
 import type { ChainsDoor } from '../methods/common/chains.ts'
 import { Subscriptions } from '../methods/common/subscriptions.ts'
 import { type Environment, systemEnvironment } from '../node/chain/chain.ts'
 import type { DevchainSettings } from '../options/derived.ts'
 import { ArtifactsDoor, type OtherThreads } from '../project/artifactsdoor.ts'
-import { Engines } from './engines.ts'
 import type { Keeping } from './keeping/keeping.ts'
 import type { Observer } from './observer.ts'
 
@@ -40,6 +42,28 @@ export interface Common extends CommonOptions {
   readonly artifacts: ArtifactsDoor
   /** Chains with the same engine share an executor. */
   readonly engines: Engines
+}
+
+class Engines {
+  readonly #onBug: (error: unknown) => void
+  readonly #executors = new Map<string, Executor>()
+
+  constructor(onBug: (error: unknown) => void) {
+    this.#onBug = onBug
+  }
+
+  executorFor({ evm, memoryLimit }: DevchainSettings): Executor {
+    const key = `${evm} ${memoryLimit}`
+    const executor =
+      this.#executors.get(key) ?? createExecutor({ evm, memoryLimit, onBug: this.#onBug })
+    this.#executors.set(key, executor)
+    return executor
+  }
+
+  /** Cancels everything that runs. */
+  close(): void {
+    for (const executor of this.#executors.values()) executor.close()
+  }
 }
 
 /** What the chains of a thread share. */
