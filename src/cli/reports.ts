@@ -2,8 +2,7 @@
 import type { Devchain } from '../devchain.ts'
 import type { AllSettings } from '../options/derived.ts'
 import type { CoverageRow } from '../project/coverage/lcov.ts'
-import { coverageTable, linesOf, shareText } from './commands/coveragetable.ts'
-import { gasTable } from './commands/gastable.ts'
+import { coverageTable, gasTable, linesOf, shareText } from './commands/tables.ts'
 
 type ReportSettings = Pick<AllSettings, 'gasReport' | 'coverage' | 'coverageMin' | 'log'>
 

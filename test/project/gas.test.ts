@@ -10,7 +10,7 @@ import {
   gasTable,
   parseGasReport,
   parseThreshold,
-} from '../../src/cli/commands/gastable.ts'
+} from '../../src/cli/commands/tables.ts'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
 import type { GasRow } from '../../src/project/gas/report.ts'
 import { type Ask, callData, deploy, initCode, SENDER, send } from '../support/chain/deploy.ts'

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { gasTable } from '../../src/cli/commands/gastable.ts'
+import { gasTable } from '../../src/cli/commands/tables.ts'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
 import type { ProjectEvent } from '../../src/project/events.ts'
 import { type Ask, callData, deploy, initCode, SENDER, send } from '../support/chain/deploy.ts'

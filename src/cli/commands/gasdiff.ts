@@ -14,7 +14,7 @@ import { EXIT } from '../parse/subcommands.ts'
 import { bringUp, failedStart } from '../start.ts'
 import { type CommandEnd, environmentFor, run } from './exec.ts'
 import { diffOf, diffText, type ForkRun, isWorse } from './gasdifftable.ts'
-import { parseThreshold } from './gastable.ts'
+import { parseThreshold } from './tables.ts'
 import { TestOutput } from './testoutput.ts'
 
 /**

@@ -2,8 +2,7 @@
 import { number, plural, shellWord } from '../../core/format.ts'
 import type { GasRow, RunTotals } from '../../project/gas/report.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
-import { aligned } from './columns.ts'
-import { changeText, functionText } from './gastable.ts'
+import { aligned, changeText, functionText, keyOf } from './tables.ts'
 
 export interface ForkRun {
   readonly hardfork: Hardfork
@@ -73,10 +72,6 @@ export function diffOf(command: readonly string[], before: ForkRun, after: ForkR
   const warning = after.warning ?? before.warning ?? null
   const runs = [factsOf(before, after), factsOf(after, before)] as const
   return { command, runs, functions, warning }
-}
-
-function keyOf({ kind, contract, function: name }: GasRow): string {
-  return [kind, contract, name].join('\0')
 }
 
 function sideOf({ calls, failed, logs, average, state = 0 }: CountedRow): Side {

@@ -13,15 +13,15 @@ import type { CommandLine } from '../parse/commandline.ts'
 import { parseMove, parseWait } from '../parse/parsetime.ts'
 import { EXIT, type SubcommandName } from '../parse/subcommands.ts'
 import { ask, askAll, type Call, ChainRefusal, chainUrl, NoChain } from './client.ts'
-import { aligned } from './columns.ts'
-import { coverageTable } from './coveragetable.ts'
 import {
+  aligned,
+  coverageTable,
   differenceTable,
   gasDifferences,
   gasTable,
   parseGasReport,
   parseThreshold,
-} from './gastable.ts'
+} from './tables.ts'
 
 interface CommandResult {
   readonly json: unknown

@@ -9,7 +9,7 @@ import { encodeBlock } from '../../protocol/blocks/block.ts'
 import { CommandFailure, complain, replaceFile, writing } from '../output.ts'
 import type { CommandLine } from '../parse/commandline.ts'
 import { EXIT } from '../parse/subcommands.ts'
-import { aligned } from './columns.ts'
+import { aligned } from './tables.ts'
 
 /** @returns the text to print */
 export async function stateCommand({

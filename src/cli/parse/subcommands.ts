@@ -1,8 +1,12 @@
 // The subcommands, each once: parsing, help, completions and the table of README.md derive from here.
 
+/** Commands that load chain code. */
+export const HEAVY = ['exec', 'gas-diff', 'export', 'fork-merge', 'state', 'completions'] as const
+
+export type HeavyName = (typeof HEAVY)[number]
+
 export type SubcommandName =
-  | 'exec'
-  | 'gas-diff'
+  | HeavyName
   | 'wait'
   | 'rpc'
   | 'snapshot'
@@ -20,23 +24,14 @@ export type SubcommandName =
   | 'trace'
   | 'gas-report'
   | 'coverage'
-  | 'export'
   | 'fork-cache'
-  | 'fork-merge'
-  | 'state'
-  | 'completions'
-
-/** Commands that load chain code. */
-export const HEAVY = ['exec', 'gas-diff', 'export', 'fork-merge', 'state', 'completions'] as const
-
-export type HeavyName = (typeof HEAVY)[number]
 
 export const EXIT = { ok: 0, refused: 1, usage: 2, noChain: 3, noStart: 125 } as const
 
 export interface SubcommandFlag {
   readonly name: `--${string}`
   /** Undefined for a flag without a value. Words separated by bars are the only choices. */
-  readonly placeholder?: string
+  readonly placeholder?: string | undefined
   /** Repeated flags and comma lists accumulate. */
   readonly repeatable?: true
   /** One sentence, without a full stop. */
@@ -49,7 +44,7 @@ export interface SubcommandArgument {
   readonly sentence: string
   readonly kind: 'required' | 'optional' | 'repeated'
   /** Completions: words, or what the shell or this program can list; anything when left out. */
-  readonly values?: readonly string[] | 'files' | 'methods' | 'snapshots' | 'commands'
+  readonly values?: readonly string[] | 'files' | 'methods' | 'snapshots' | 'commands' | undefined
 }
 
 export interface Subcommand {
@@ -69,7 +64,7 @@ function flag(
   sentence: string,
   placeholder?: string,
 ): SubcommandFlag {
-  return { name, sentence, ...(placeholder !== undefined && { placeholder }) }
+  return { name, sentence, placeholder }
 }
 
 const URL_FLAG = flag('--url', 'URL or port of the chain (DEVCHAIN_URL, else port 8545)', 'URL')
@@ -85,11 +80,24 @@ const JSON_FLAG = flag('--json', 'Print JSON, for scripts; errors too')
 
 const REMOTE: readonly SubcommandFlag[] = [URL_FLAG, CHAIN_FLAG, JSON_FLAG]
 
-const EXITS: Subcommand['exits'] = [
-  ['0', 'done'],
-  ['1', 'the chain returned an error'],
-  ['2', 'the arguments are wrong'],
+type Exits = Subcommand['exits']
+
+const WRONG: Exits[number] = ['2', 'the arguments are wrong']
+
+/** @param refused what it means that the code is 1 */
+function exits(refused: string, done = 'done'): Exits {
+  return [['0', done], ['1', refused], WRONG]
+}
+
+const EXITS: Exits = [
+  ...exits('the chain returned an error'),
   ['3', 'no chain responds at the URL'],
+]
+
+/** Of commands that run another beside a chain. */
+const EXITS_BESIDE: Exits = [
+  ['125', 'the chain could not be started'],
+  ['126, 127', 'the command could not be run, or was not found'],
 ]
 
 function remote(
@@ -99,24 +107,24 @@ function remote(
   return { arguments: [], ...words, flags: [...REMOTE, ...flags], exits: EXITS }
 }
 
-type Kind = SubcommandArgument['kind']
-type ArgumentOf = (
-  name: string,
-  sentence: string,
-  values?: SubcommandArgument['values'],
-) => SubcommandArgument
+type Values = SubcommandArgument['values']
 
 const argumentOf =
-  (kind: Kind): ArgumentOf =>
-  (name, sentence, values) => ({ name, sentence, kind, ...(values && { values }) })
+  (kind: SubcommandArgument['kind']) =>
+  (name: string, sentence: string, values?: Values): SubcommandArgument => ({
+    name,
+    sentence,
+    kind,
+    values,
+  })
 
 const required = argumentOf('required')
 const optional = argumentOf('optional')
 const repeated = argumentOf('repeated')
 
-export type Shell = 'bash' | 'zsh' | 'fish'
+export const SHELLS = ['bash', 'zsh', 'fish'] as const
 
-export const SHELLS: readonly Shell[] = ['bash', 'zsh', 'fish']
+export type Shell = (typeof SHELLS)[number]
 
 const exec: Subcommand = {
   name: 'exec',
@@ -139,9 +147,8 @@ const exec: Subcommand = {
   ],
   exits: [
     ['any', 'exit code of the command; after a signal, 128 plus its number'],
-    ['2', 'the arguments are wrong'],
-    ['125', 'the chain could not be started'],
-    ['126, 127', 'the command could not be run, or was not found'],
+    WRONG,
+    ...EXITS_BESIDE,
   ],
   notes: `Takes all options of a chain too (devchain --help). Uses a free port unless --port is given.
 Forwards signals to the command. Keeps the newest 4 MB of a long log.
@@ -166,9 +173,8 @@ const gasDiff: Subcommand = {
   exits: [
     ['0', 'done, also if tests changed'],
     ['1', 'with --threshold: an average rose by more, or other tests failed'],
-    ['2', 'the arguments are wrong'],
-    ['125', 'the chain could not be started'],
-    ['126, 127', 'the command could not be run, or was not found'],
+    WRONG,
+    ...EXITS_BESIDE,
   ],
   notes: `Takes all options of a chain too (devchain --help), but for those that keep it. The command's output goes to
 standard error, the comparison to standard output. Failed tests are named if the output is TAP, or of
@@ -184,10 +190,7 @@ export const SUBCOMMANDS: readonly Subcommand[] = [
   exec,
   gasDiff,
   remote(
-    {
-      name: 'wait',
-      sentence: 'Wait until the chain responds',
-    },
+    { name: 'wait', sentence: 'Wait until the chain responds' },
     flag('--timeout', 'Timeout, such as 5, 500ms or 2m (60)', 'SECONDS'),
   ),
   remote({
@@ -252,14 +255,8 @@ an older snapshot drops unnamed ones, as with evm_snapshot.`,
     ],
     sentence: 'Print or change the time of the next block',
   }),
-  remote({
-    name: 'accounts',
-    sentence: 'List the accounts and their balances',
-  }),
-  remote({
-    name: 'chains',
-    sentence: 'List the chains of the process',
-  }),
+  remote({ name: 'accounts', sentence: 'List the accounts and their balances' }),
+  remote({ name: 'chains', sentence: 'List the chains of the process' }),
   remote(
     {
       name: 'chain',
@@ -289,10 +286,7 @@ an older snapshot drops unnamed ones, as with evm_snapshot.`,
       'JSON',
     ),
   ),
-  remote({
-    name: 'peers',
-    sentence: 'List the linked chains and their newest blocks',
-  }),
+  remote({ name: 'peers', sentence: 'List the linked chains and their newest blocks' }),
   remote(
     {
       name: 'partition',
@@ -342,11 +336,7 @@ an older snapshot drops unnamed ones, as with evm_snapshot.`,
       flag('--clear', 'Delete the cache'),
       JSON_FLAG,
     ],
-    exits: [
-      ['0', 'done'],
-      ['1', 'the cache could not be deleted'],
-      ['2', 'the arguments are wrong'],
-    ],
+    exits: exits('the cache could not be deleted'),
   },
   {
     name: 'fork-merge',
@@ -356,11 +346,7 @@ an older snapshot drops unnamed ones, as with evm_snapshot.`,
     ],
     sentence: 'Merge recordings of a fork (--fork-record) into one',
     flags: [],
-    exits: [
-      ['0', 'done'],
-      ['1', 'the recordings are of different forks, or a file cannot be read or written'],
-      ['2', 'the arguments are wrong'],
-    ],
+    exits: exits('the recordings are of different forks, or a file cannot be read or written'),
     notes: '  devchain fork-merge test/fork.jsonl branch/fork.jsonl',
   },
   {
@@ -378,21 +364,17 @@ an older snapshot drops unnamed ones, as with evm_snapshot.`,
     flags: [CHAIN_FLAG, flag('--blocks', 'With export: write the blocks as RLP, for --import')],
     notes: `  devchain state export ./chain deployed.pack
   devchain state export ./chain chain.rlp --blocks --chain alice`,
-    exits: [
-      ['0', 'done; the chains are whole'],
-      ['1', 'the folder is in use or has no chain, or a chain is damaged'],
-      ['2', 'the arguments are wrong'],
-    ],
+    exits: exits(
+      'the folder is in use or has no chain, or a chain is damaged',
+      'done; the chains are whole',
+    ),
   },
   {
     name: 'completions',
     arguments: [required('shell', SHELLS.join(', '), SHELLS)],
     sentence: 'Print completions for a shell',
     flags: [],
-    exits: [
-      ['0', 'done'],
-      ['2', 'the arguments are wrong'],
-    ],
+    exits: [['0', 'done'], WRONG],
     notes: `  bash    eval "$(devchain completions bash)"      in ~/.bashrc
   zsh     eval "$(devchain completions zsh)"       in ~/.zshrc, after compinit
   fish    devchain completions fish > ~/.config/fish/completions/devchain.fish`,

@@ -1,17 +1,24 @@
-// Formats the gas report and its difference to an earlier one; free of chain code, so that the remote command need not load
-// it.
+// Writes tables of gas and coverage, and reads a gas report; free of chain code, so that the remote command need not load it.
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { number } from '../../core/format.ts'
 import { jsonOf } from '../../core/objects.ts'
+import type { CoverageRow, Share } from '../../project/coverage/lcov.ts'
 import type { GasRow } from '../../project/gas/report.ts'
-import { aligned } from './columns.ts'
+
+/** Columns as wide as their widest cell: the first `texts` left-aligned, numbers right-aligned. */
+export function aligned(lines: readonly (readonly string[])[], texts: number): string {
+  const widths = lines[0]!.map((_, i) => Math.max(...lines.map((line) => line[i]?.length ?? 0)))
+  const pad = (cell: string, i: number): string =>
+    i < texts ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)
+  return lines.map((line) => line.map(pad).join('  ').trimEnd()).join('\n')
+}
 
 export interface GasDifference extends GasRow {
   readonly before: number
   readonly percent: number
 }
 
-const HEADINGS = ['Contract', 'Function', 'Calls', 'Failed', 'Min', 'Average', 'Median', 'Max']
+const GAS_HEADINGS = ['Contract', 'Function', 'Calls', 'Failed', 'Min', 'Average', 'Median', 'Max']
 
 /** Only a contract's first row has its name. */
 export function gasTable(rows: readonly GasRow[]): string {
@@ -27,7 +34,7 @@ export function gasTable(rows: readonly GasRow[]): string {
     ),
     ...(hasState ? [row.state === undefined ? '–' : number(row.state)] : []),
   ])
-  return aligned([hasState ? [...HEADINGS, 'State'] : HEADINGS, ...cells], 2)
+  return aligned([hasState ? [...GAS_HEADINGS, 'State'] : GAS_HEADINGS, ...cells], 2)
 }
 
 /** The largest increases first. */
@@ -68,9 +75,9 @@ export function gasDifferences(
     .sort((a, b) => b.percent - a.percent)
 }
 
-/** Earlier versions had no other kind. */
-function keyOf({ contract, function: name, kind = 'transaction' }: GasRow): string {
-  return `${kind} ${contract} ${name}`
+/** Of a function in both reports. Earlier versions had no other kind. */
+export function keyOf({ contract, function: name, kind = 'transaction' }: GasRow): string {
+  return [kind, contract, name].join('\0')
 }
 
 /**
@@ -95,4 +102,42 @@ export function parseThreshold(text: string): number {
   if (digits !== undefined) return Number(digits)
   const message = `expected a percentage such as 5 or 0.5, got ${printValue(text)}`
   throw new DevchainError('INVALID_PARAMS', message)
+}
+
+const COVERAGE_HEADINGS = ['File', 'Lines', 'Functions', 'Branches']
+
+export function coverageTable(rows: readonly CoverageRow[]): string {
+  if (rows.length === 0) return 'no sources of the project found'
+  const all: CoverageRow = {
+    file: 'all files',
+    lines: linesOf(rows),
+    functions: sumOf(rows.map(({ functions }) => functions)),
+    branches: sumOf(rows.map(({ branches }) => branches)),
+  }
+  const cells = [...rows, all].map((row) => [
+    row.file,
+    ...[row.lines, row.functions, row.branches].map(shareText),
+  ])
+  return aligned([COVERAGE_HEADINGS, ...cells], 1)
+}
+
+export function linesOf(rows: readonly CoverageRow[]): Share {
+  return sumOf(rows.map(({ lines }) => lines))
+}
+
+function sumOf(shares: readonly Share[]): Share {
+  return shares.reduce(
+    (sum, { hit, found }) => ({ hit: sum.hit + hit, found: sum.found + found }),
+    {
+      hit: 0,
+      found: 0,
+    },
+  )
+}
+
+/** `93.3 % (14/15)`; 100 only if all are hit. */
+export function shareText({ hit, found }: Share): string {
+  if (found === 0) return '–'
+  const percent = Math.floor((1_000 * hit) / found) / 10
+  return `${percent.toFixed(1)} % (${hit}/${found})`
 }
