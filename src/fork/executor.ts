@@ -12,7 +12,7 @@ import { slotKey } from '../state/keys.ts'
 import { queuesOf, SYSTEM_ADDRESS, systemContracts } from '../state/predeploys.ts'
 import { QUEUE_SLOTS } from '../state/systemslots.ts'
 import { accountAt, type World } from '../state/world.ts'
-import { complete, type Gathering, gathering, withoutGuesses } from './network/gather.ts'
+import { complete, Gathering, gathering, within } from './network/gather.ts'
 
 export type MessageCall = Pick<CallJob['message'], 'from' | 'to' | 'value' | 'data'>
 
@@ -41,7 +41,7 @@ export function gatheringExecutor(inner: Executor, prefetch: Prefetch, adapt: Ad
       prefetch: () => prefetch(message, job.world),
     })
     if (job.tracer === undefined) return rehearsed
-    return Promise.resolve(rehearsed).then(() => withoutGuesses(() => run(job)))
+    return Promise.resolve(rehearsed).then(() => within(new Gathering(false), () => run(job)))
   }
   return {
     ...inner,

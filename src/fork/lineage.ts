@@ -70,7 +70,8 @@ export class Lineage {
     if (json === null) return
     const block = readBlock(json)
     const { number } = block.header
-    if (number > this.#fork.number || this.#isBeyond(number)) return
+    // what is too far down is shown unverified
+    if (number > this.#fork.number || this.#oldestKept - number > MOST_WALKED) return
     await this.#prove(number)
     this.#requireHash(block)
   }
@@ -99,10 +100,6 @@ export class Lineage {
     const { number } = this.#fork
     if (this.#history === undefined) return number
     return number > RING ? number - RING : 0n
-  }
-
-  #isBeyond(number: bigint): boolean {
-    return this.#oldestKept - number > MOST_WALKED
   }
 
   async #fromHistory(numbers: readonly bigint[]): Promise<void> {

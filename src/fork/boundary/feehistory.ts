@@ -3,6 +3,7 @@ import { quantityFromBigint } from '../../core/hex.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { isQuantity, unexpected } from '../network/answers.ts'
 import { type BoundaryRequest, headNumber, numberOf, placeOf, referenceIn } from './places.ts'
+import { answerHere } from './retrace.ts'
 import { askNetwork } from './shapes.ts'
 
 interface History {
@@ -36,14 +37,14 @@ export async function feeHistoryOver(request: BoundaryRequest): Promise<Json | u
 }
 
 async function joined(request: BoundaryRequest, blocks: bigint, own: bigint): Promise<Json> {
-  const { context, method, params, upstream } = request
+  const { params, upstream } = request
   const { number } = upstream
   const count = blocks - own > number + 1n ? number + 1n : blocks - own
   const [, newest, ...more] = params
   const older = [quantityFromBigint(count), quantityFromBigint(number), ...more]
   const [remote, local] = (await Promise.all([
     askNetwork(request, older, number),
-    method.run(context, [quantityFromBigint(own), newest, ...more], []),
+    answerHere({ ...request, params: [quantityFromBigint(own), newest, ...more] }),
   ])) as unknown as [History, History]
   const blocksThere = blockCountIn(remote, count)
   const members = MEMBERS.flatMap((name) => {

@@ -8,12 +8,11 @@ import {
   type BoundaryRequest,
   boundOf,
   headNumber,
-  jsonOf,
   numberIn,
   placeOf,
   referenceIn,
 } from './places.ts'
-import { type Filter, logsBetween, readLogs } from './ranges.ts'
+import { type Filter, logsBetween, readLogs, within } from './ranges.ts'
 import { answerHere } from './retrace.ts'
 import { askNetwork } from './shapes.ts'
 
@@ -63,10 +62,7 @@ async function logsOfQuery(
 function filterOf({ from, to, blockHash, addresses, topics }: LogQuery): Filter {
   const range: Filter =
     blockHash === undefined ? { fromBlock: named(from), toBlock: named(to) } : { blockHash }
-  const wanted: Filter = { topics: topics as Json }
-  return addresses.length === 0
-    ? { ...range, ...wanted }
-    : { ...range, ...wanted, address: addresses }
+  return { ...range, topics: topics as Json, ...(addresses.length > 0 && { address: addresses }) }
 }
 
 function named(reference: BlockReference | undefined): Json {
@@ -81,18 +77,15 @@ async function inParts(
   from: bigint,
   to: bigint | undefined,
 ): Promise<Json> {
-  const { context, method, upstream } = request
+  const { upstream } = request
   const last = to === undefined || to > upstream.number ? upstream.number : to
-  const asked = {
-    ...filter,
-    fromBlock: quantityFromBigint(from),
-    toBlock: quantityFromBigint(last),
-  }
-  const make = (): Promise<readonly Json[]> => logsBetween(upstream, filter, { from, to: last })
-  const logs = await upstream.ask('eth_getLogs', [asked], last, readLogs, make)
+  const range = { from, to: last }
+  const make = (): Promise<readonly Json[]> => logsBetween(upstream, filter, range)
+  const asked = [within(filter, range)]
+  const logs = await upstream.ask('eth_getLogs', asked, last, readLogs, make)
   if (to !== undefined && to <= upstream.number) return logs
   const rest = { ...filter, fromBlock: quantityFromBigint(upstream.number + 1n) }
   if (headNumber(request) <= upstream.number && to !== undefined) return logs
-  const own = await jsonOf(await method.run(context, [rest], []))
+  const own = await answerHere({ ...request, params: [rest] })
   return [...logs, ...(own as readonly Json[])]
 }

@@ -8,7 +8,6 @@ import type { ChainState } from '../../node/ledger/chainstate.ts'
 import { knownBlock } from '../../node/ledger/leftblocks.ts'
 import { type BlockReference, numberOfTag } from '../../node/ledger/references.ts'
 import type { Upstream } from '../../node/ledger/upstream.ts'
-import { JsonText } from '../../rpc/jsontext.ts'
 import type { Method } from '../../rpc/method.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { MissingState } from '../../state/misses.ts'
@@ -127,12 +126,4 @@ export function below(answer: Json, { number }: Upstream): Json {
   return first !== null && typeof first === 'object' && 'blockNumber' in first && of === undefined
     ? null
     : answer
-}
-
-/** Characters. */
-const LIMIT = 500_000_000
-
-export async function jsonOf(result: Json | JsonText): Promise<Json> {
-  if (!(result instanceof JsonText)) return result
-  return result.value?.() ?? (JSON.parse(await result.text(LIMIT)) as Json)
 }

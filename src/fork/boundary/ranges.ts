@@ -10,9 +10,13 @@ import { isObject, unexpected } from '../network/answers.ts'
 
 export type Filter = Readonly<Record<string, Json | undefined>>
 
-interface Range {
+export interface Range {
   readonly from: bigint
   readonly to: bigint
+}
+
+export function within(filter: Filter, { from, to }: Range): Filter {
+  return { ...filter, fromBlock: quantityFromBigint(from), toBlock: quantityFromBigint(to) }
 }
 
 /** Ranges in one batch, once the network's limit is known. */
@@ -82,14 +86,12 @@ async function askRound(
 async function ask(
   upstream: Upstream,
   filter: Filter,
-  { from, to }: Range,
+  range: Range,
 ): Promise<readonly Json[] | RefusedByUpstream> {
-  const range = { fromBlock: quantityFromBigint(from), toBlock: quantityFromBigint(to) }
   try {
-    const asked = [{ ...filter, ...range }]
-    return await upstream.peek('eth_getLogs', asked, readLogs)
+    return await upstream.peek('eth_getLogs', [within(filter, range)], readLogs)
   } catch (error) {
-    if (error instanceof RefusedByUpstream && isTooMuch(error.upstream, { from, to })) return error
+    if (error instanceof RefusedByUpstream && isTooMuch(error.upstream, range)) return error
     throw error
   }
 }

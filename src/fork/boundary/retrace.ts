@@ -1,8 +1,9 @@
 // Replays blocks of the network here if it refuses to trace or return them.
+import { JsonText } from '../../rpc/jsontext.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { orIfRefused, type RefusedByUpstream } from '../client/client.ts'
 import { complete } from '../network/gather.ts'
-import { type BoundaryRequest, jsonOf } from './places.ts'
+import type { BoundaryRequest } from './places.ts'
 
 export interface RefusedRequest {
   readonly upstream: BoundaryRequest['upstream']
@@ -37,7 +38,12 @@ export async function makeHere(request: BoundaryRequest, number: bigint): Promis
   return await answerHere(request)
 }
 
+/** Characters. */
+const LIMIT = 500_000_000
+
 export async function answerHere({ method, context, params }: BoundaryRequest): Promise<Json> {
   const run = (): ReturnType<typeof method.run> => method.run(context, params, [])
-  return await jsonOf(await complete(run, { guesses: false }))
+  const result = await complete(run, { guesses: false })
+  if (!(result instanceof JsonText)) return result
+  return result.value?.() ?? (JSON.parse(await result.text(LIMIT)) as Json)
 }

@@ -15,6 +15,7 @@ import {
   placeOf,
   referenceIn,
 } from './places.ts'
+import { type Filter, type Range, within } from './ranges.ts'
 import { answerHere, askOrMake, makeHere, replayed } from './retrace.ts'
 import { askNetwork } from './shapes.ts'
 
@@ -24,12 +25,10 @@ const MOST_BLOCKS = 1_000
 /** Frames of one answer. */
 const MOST_FRAMES = 10_000
 
-type Filter = Readonly<Record<string, Json | undefined>>
-
 /** `trace_filter`; undefined: none of the blocks is the network's. */
 export async function framesOver(request: BoundaryRequest): Promise<Json | undefined> {
-  const { params, upstream } = request
-  const [filter] = params
+  const { upstream } = request
+  const [filter] = request.params
   if (!isObject(filter)) return undefined
   const head = headNumber(request)
   const [from, to] = [filter.fromBlock ?? 'earliest', filter.toBlock ?? 'latest'].map((each) =>
@@ -40,38 +39,33 @@ export async function framesOver(request: BoundaryRequest): Promise<Json | undef
   if (from > upstream.number || to < from) return undefined
   const last = to > upstream.number ? upstream.number : to
   const { after: _, ...wanted } = filter
-  const there = await framesThere(request, { ...wanted, count: after + count }, { from, last })
+  const there = await framesThere(request, wanted, { from, to: last }, after + count)
   const kept = there.slice(after, after + count)
   if (to <= upstream.number || head <= upstream.number || kept.length >= count) return kept
-  const rest = {
-    ...filter,
-    fromBlock: quantityFromBigint(upstream.number + 1n),
-    toBlock: quantityFromBigint(to),
-    after: Math.max(0, after - there.length),
-    count: count - kept.length,
-  }
-  const here = await answerHere({ ...request, params: [rest] })
+  const rest = { ...filter, after: Math.max(0, after - there.length), count: count - kept.length }
+  const params = [within(rest, { from: upstream.number + 1n, to })]
+  const here = await answerHere({ ...request, params })
   return [...kept, ...(here as readonly Json[])]
 }
 
 async function framesThere(
   request: BoundaryRequest,
-  filter: Filter & { readonly count: number },
-  { from, last }: { readonly from: bigint; readonly last: bigint },
+  filter: Filter,
+  range: Range,
+  most: number,
 ): Promise<readonly Json[]> {
-  const range = { fromBlock: quantityFromBigint(from), toBlock: quantityFromBigint(last) }
+  const { from, to } = range
   const frames = await orIfRefused(
-    () => askNetwork(request, [{ ...filter, ...range }], last),
-    (refusal) => requireFew(from, last, refusal),
+    () => askNetwork(request, [within({ ...filter, count: most }, range)], to),
+    (refusal) => requireFew(from, to, refusal),
   )
   if (Array.isArray(frames)) return frames
   if (frames !== undefined) throw unexpected('a list of frames', frames)
   const found: Json[] = []
-  for (let number = from; number <= last && found.length < filter.count; number++) {
-    const at = quantityFromBigint(number)
-    const count = Math.min(MOST_FRAMES, filter.count - found.length)
-    const one = { ...filter, count, fromBlock: at, toBlock: at }
-    const frames = await makeHere({ ...request, params: [one] }, number)
+  for (let number = from; number <= to && found.length < most; number++) {
+    const count = Math.min(MOST_FRAMES, most - found.length)
+    const params = [within({ ...filter, count }, { from: number, to: number })]
+    const frames = await makeHere({ ...request, params }, number)
     for (const frame of frames as readonly Json[]) found.push(frame)
   }
   return found

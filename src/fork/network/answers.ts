@@ -46,10 +46,6 @@ export function reading<T>(what: string, value: unknown, read: () => T): T {
   }
 }
 
-export function anyAnswer(answer: Json): Json {
-  return answer
-}
-
 export function something(answer: Json): Json {
   if (answer === null)
     throw new NullAnswer('the forked network answered null, not what is in a block')

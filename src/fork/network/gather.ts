@@ -15,6 +15,8 @@ const MOST_MISSES = 20_000
 /** Milliseconds that work continues after its first guess: it may have gone astray. */
 const ASTRAY_MS = 20
 
+const OF_STATE: ReadonlySet<Miss['kind']> = new Set(['account', 'slot'])
+
 export class Gathering {
   /** False: the work has effects, so it stops at its first miss. */
   readonly guesses: boolean
@@ -54,7 +56,9 @@ export class Gathering {
   /** True if an account or a slot is missing: others may follow from it. */
   get asksForState(): boolean {
     return [...this.#bySource].some(([source, misses]) =>
-      [...misses.values()].some((miss) => isOfState(miss) && source.isKept?.(miss) !== true),
+      [...misses.values()].some(
+        (miss) => OF_STATE.has(miss.kind) && source.isKept?.(miss) !== true,
+      ),
     )
   }
 
@@ -71,10 +75,6 @@ export class Gathering {
       await this.#first.source.fetch([this.#first.miss])
     }
   }
-}
-
-function isOfState({ kind }: Miss): boolean {
-  return kind === 'account' || kind === 'slot'
 }
 
 const here = new AsyncLocalStorage<Gathering>()
@@ -148,11 +148,6 @@ async function retry<T>(work: Work<T>, how: Completion, first: Gathering): Promi
   }
   const message = `state of the forked network is still missing after ${MOST_ROUNDS} rounds of requests`
   throw new DevchainError('UPSTREAM_FAILED', message)
-}
-
-/** Throws at the first miss. */
-export function withoutGuesses<T>(work: () => T): T {
-  return here.run(new Gathering(false), work)
 }
 
 export function within<T>(attempt: Gathering, work: () => T): T {

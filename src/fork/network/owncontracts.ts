@@ -162,10 +162,6 @@ const NETWORKS: readonly NodeContracts[] = [
   ['Rootstock', ROOTSTOCK, 30n, 31n],
 ]
 
-function networkOf(chainId: bigint): NodeContracts | undefined {
-  return NETWORKS.find(([, , ...chainIds]) => chainIds.includes(chainId))
-}
-
 /** Placeholder code of such contracts: INVALID (Arbitrum), ADD (Avalanche's Subnet-EVM). Neither can run. */
 const MARKS: ReadonlyMap<number, string> = new Map([
   [INVALID, 'INVALID'],
@@ -179,7 +175,8 @@ export function ownContractNotice(
   address: Address,
   code: Uint8Array,
 ): string | undefined {
-  const [network, names] = (isArbitrum ? OF_ARBITRUM : networkOf(chainId)) ?? []
+  const known = NETWORKS.find(([, , ...chainIds]) => chainIds.includes(chainId))
+  const [network, names] = (isArbitrum ? OF_ARBITRUM : known) ?? []
   const isToken = names === BASE && address.startsWith(B20_TOKENS)
   const name = isToken ? 'a B20 token' : names?.[address.slice(2).replace(/^0+/, '')]
   if (name !== undefined) {

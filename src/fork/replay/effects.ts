@@ -14,7 +14,7 @@ import {
   withSlots,
 } from '../../state/world.ts'
 import { inTime } from '../client/waitbudget.ts'
-import { anyAnswer, listIn } from '../network/answers.ts'
+import { listIn } from '../network/answers.ts'
 import { complete } from '../network/gather.ts'
 import type { BlockPoint, ForkedNetwork } from '../network/network.ts'
 import { areTracedAccounts, type TracedAccount, type TracedAccounts } from '../network/prestate.ts'
@@ -59,8 +59,8 @@ export async function effectsOf(
   }
   try {
     const [method, params] = ['devchain_effects', [hash, index]] as const
-    const asked = network.askHistory(fork, method, params, undefined, anyAnswer, make)
-    return (await inTime(asked, TIMEOUT_MS)) as Effects | undefined
+    const read = (answer: Json): Effects => answer as unknown as Effects
+    return await inTime(network.askHistory(fork, method, params, undefined, read, make), TIMEOUT_MS)
   } catch (error) {
     if (error instanceof DevchainError && error.word === 'UPSTREAM_FAILED') return undefined
     throw error

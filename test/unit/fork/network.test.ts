@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Address, Hash } from '../../../src/core/hex.ts'
 import { RefusedByUpstream } from '../../../src/fork/client/client.ts'
-import { anyAnswer, something } from '../../../src/fork/network/answers.ts'
+import { something } from '../../../src/fork/network/answers.ts'
 import { type BlockPoint, ForkedNetwork } from '../../../src/fork/network/network.ts'
 import { memoryStore, type Store } from '../../../src/fork/store/store.ts'
 import type { Json } from '../../../src/rpc/schema.ts'
@@ -127,7 +127,7 @@ test('nothing is kept outside a recording without a store', async () => {
       'eth_getTransactionByHash',
       ['0x12'],
       undefined,
-      anyAnswer,
+      (any) => any,
     ),
   ).toBeNull()
   const key = {
