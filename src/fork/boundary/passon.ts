@@ -1,21 +1,19 @@
 // Passes requests about old blocks, transactions, receipts and traces on to the network; its answers stay unchanged.
-import { DevchainError } from '../../core/errors.ts'
+import { DevchainError, unlessRefused } from '../../core/errors.ts'
 import { type Hash, quantityFromBigint } from '../../core/hex.ts'
 import { isPromise, type MaybePromise } from '../../core/promises.ts'
 import type { MethodContext } from '../../methods/common/context.ts'
 import { knownPlace } from '../../node/ledger/leftblocks.ts'
 import { pooledByHash } from '../../node/pool/pool.ts'
 import type { Method, OnFork } from '../../rpc/method.ts'
-import type { Json } from '../../rpc/schema.ts'
+import { isSchema, type Json, remark } from '../../rpc/schema.ts'
 import { orIfRefused, RefusedByUpstream } from '../client/client.ts'
-import { quantity } from '../network/answers.ts'
+import { quantity, unexpected } from '../network/answers.ts'
 import { askByNames, namesLike } from '../network/listnames.ts'
 import { accountOver, codeOver, modifiedOver, slotOver } from './accounts.ts'
 import { rawBlock, rawHeader, rawReceipts, rawTransactions } from './encoded.ts'
 import { feeHistoryOver } from './feehistory.ts'
 import { filterChangesOver, filterLogsOver, logsOver } from './logs.ts'
-import { nodeInterfaceOf } from './nodeinterface.ts'
-import { namedAsGiven, plainParams } from './parameters.ts'
 import {
   askPlaced,
   type BoundaryRequest,
@@ -107,6 +105,25 @@ function isUnknownThere(error: unknown, name: string): error is RefusedByUpstrea
     error.ask.method === name &&
     error.upstream.code === UNKNOWN_METHOD
   )
+}
+
+/** Parameters in the one form that every node accepts, as this chain accepts more; undefined: the method refuses them. */
+function plainParams(
+  method: Method<MethodContext>,
+  given: readonly unknown[],
+): readonly unknown[] | undefined {
+  if (given.length > method.params.length) return undefined
+  return unlessRefused(() => {
+    const sent = method.params.map(({ name, decoder, required, fallback }, index) => {
+      const value = given[index] ?? undefined
+      if (value === undefined && required) throw new DevchainError('INVALID_PARAMS', name)
+      const decoded = value === undefined ? fallback : decoder.decode(value as Json, name, [])
+      if (!isSchema(decoder)) return value
+      return decoded === undefined ? undefined : decoder.encode(decoded)
+    })
+    while (sent.length > 0 && sent.at(-1) === undefined) sent.pop()
+    return sent
+  })
 }
 
 /** Leaves invalid parameters to the chain, which reports them. */
@@ -239,4 +256,45 @@ async function askProof(
 ): Promise<Json> {
   const proof = await askNetwork(request, params, number)
   return namedAsGiven(request.method, request.params, proof)
+}
+
+/** Renames the slots of a proof to the form in which the client gave them. */
+function namedAsGiven(
+  { params }: Method<MethodContext>,
+  given: readonly unknown[],
+  answer: Json,
+): Json {
+  const index = params.findIndex(({ name }) => name === 'storageKeys')
+  const { storageProof: proofs } = (answer ?? {}) as { readonly storageProof?: unknown }
+  if (!Array.isArray(proofs)) return answer
+  const keys = params[index]!.decoder.decode(given[index] ?? [], 'storageKeys', [])
+  if (proofs.length !== (keys as readonly unknown[]).length) throw unexpected('a proof', answer)
+  const storageProof = (keys as readonly { readonly key: string }[]).map(({ key }, at) => ({
+    ...(proofs[at] as object),
+    key,
+  }))
+  return { ...(answer as object), storageProof }
+}
+
+const NODE_INTERFACE = `0x${'c8'.padStart(40, '0')}`
+
+/**
+ * Arbitrum's NodeInterface exists in no state: nodes answer its calls themselves, so the network is asked. Undefined for
+ * any other call, and for a fork with proofs, as the answer cannot be proven.
+ */
+function nodeInterfaceOf(request: BoundaryRequest): Promise<Json> | undefined {
+  const { context, params, upstream } = request
+  const [call, block, ...overrides] = params
+  const to = (call as { readonly to?: unknown } | null | undefined)?.to
+  const isIts = typeof to === 'string' && to.toLowerCase() === NODE_INTERFACE
+  if (!isIts || upstream.seenNumber === undefined || upstream.facts().isProven) return undefined
+  const reference = referenceIn(block ?? 'latest')
+  if (reference === undefined) return undefined
+  const place = placeOf(request, reference)
+  // an unknown hash may be the network's
+  const isStrange = typeof place === 'string' && place !== 'here'
+  const number = typeof place === 'bigint' ? place : upstream.number
+  remark(context.notes, `NodeInterface is answered by the network, at block ${number}`)
+  const asked = [call, isStrange ? block : quantityFromBigint(number), ...overrides]
+  return askNetwork(request, asked, isStrange ? undefined : number)
 }

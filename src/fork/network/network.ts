@@ -1,5 +1,6 @@
 // Reads of another network at a block: caches answers, and checks that the block is still the same.
 import { EMPTY_CODE_HASH, keccakHash } from '../../core/crypto/crypto.ts'
+import { DevchainError } from '../../core/errors.ts'
 import {
   type Address,
   bytesFromHex,
@@ -13,12 +14,11 @@ import type { Json } from '../../rpc/schema.ts'
 import { type Check, type Client, RefusedByUpstream, type Traffic } from '../client/client.ts'
 import { isMethodNotFound, isPrunedError } from '../client/provider.ts'
 import { type ItemKey, type Store, textOfKey } from '../store/store.ts'
-import { bytesIn, isWord, listIn } from './answers.ts'
+import { bytesIn, isWord, listIn, quantity, unexpected } from './answers.ts'
 import type { RemoteBlock } from './header.ts'
 import { ownContractNotice } from './owncontracts.ts'
 import type { TracedAccounts } from './prestate.ts'
 import { type BlockAge, isPruned, PrunedState } from './pruned.ts'
-import { requireBlock } from './sameblock.ts'
 
 export interface BlockPoint {
   readonly number: bigint
@@ -394,4 +394,41 @@ async function isProven(code: Json, hash: Promise<Hash> | undefined): Promise<bo
 
 function codeKey(hash: string): ItemKey {
   return { of: 'code', method: 'eth_getCode', params: [hash] }
+}
+
+/**
+ * Checks that a network still has a block: nodes fall behind, reorgs happen, URLs change.
+ * @throws {DevchainError} `UPSTREAM_FAILED` if the block has changed
+ */
+async function requireBlock(
+  asker: Asker,
+  chainId: bigint,
+  { number, hash }: BlockPoint,
+): Promise<void> {
+  const params = [quantityFromBigint(number), false]
+  const first = await asker.request('eth_getBlockByNumber', params)
+  if (hashIn(first) === hash) return
+  // one of several nodes may have fallen behind
+  const again = asker.request('eth_getBlockByNumber', params, (block) => {
+    if (hashIn(block) === undefined) throw unexpected(`block ${number}`, block)
+  })
+  // a failure that nobody awaits any more is ignored
+  again.catch(() => undefined)
+  const found = quantity(await asker.request('eth_chainId', [], quantity))
+  if (found !== chainId) {
+    const message = `${asker.name} is another network now: its chain id is ${found}, expected ${chainId}`
+    throw new DevchainError('UPSTREAM_FAILED', message)
+  }
+  const second = hashIn(await again)
+  if (second === hash) return
+  const message =
+    second === undefined
+      ? `the forked network no longer has block ${number} (${hash}): its node lags behind, or the block was reorged; use another node, or start a new fork`
+      : `block ${number} of the forked network was ${hash} and is ${second}: a reorg below the fork; start a new fork, at a deeper block`
+  throw new DevchainError('UPSTREAM_FAILED', message)
+}
+
+function hashIn(block: Json): Hash | undefined {
+  const { hash } = (block ?? {}) as { readonly hash?: unknown }
+  return typeof hash === 'string' ? (hash.toLowerCase() as Hash) : undefined
 }
