@@ -1,18 +1,13 @@
 // Encodes old blocks from their JSON where the network has no raw form, and checks the hashes.
 import { DevchainError } from '../../core/errors.ts'
-import {
-  bytesFromHex,
-  type Hash,
-  hexFromBytes,
-  parseAddress,
-  quantityFromBigint,
-} from '../../core/hex.ts'
+import { bytesFromHex, type Hash, hexFromBytes, quantityFromBigint } from '../../core/hex.ts'
+import { withdrawalOf } from '../../node/dump/members.ts'
 import { encodeBlock } from '../../protocol/blocks/block.ts'
 import { encodeHeader, type Header, hashHeader, unclesHash } from '../../protocol/blocks/header.ts'
 import { orderedTrieRoot } from '../../protocol/blocks/orderedtrie.ts'
-import { type Withdrawal, withdrawalsRoot } from '../../protocol/blocks/withdrawal.ts'
+import { withdrawalsRoot } from '../../protocol/blocks/withdrawal.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { listIn, quantity, reading } from '../network/answers.ts'
+import { listIn, reading } from '../network/answers.ts'
 import { type RemoteBlock, readBlock } from '../network/header.ts'
 import { transactionsOf } from '../replay/whole.ts'
 import type { Fallback, RefusedRequest } from './retrace.ts'
@@ -23,7 +18,9 @@ export const rawBlock: Fallback = async (refused) => {
   const { header, json } = await blockIn(refused)
   const transactions = transactionsOf(json as Json, header.number)
   const uncles = await unclesIn(refused, json)
-  const withdrawals = listIn(json.withdrawals).map(readWithdrawal)
+  const withdrawals = listIn(json.withdrawals).map((each) =>
+    reading('a withdrawal', each, () => withdrawalOf(each, 'withdrawal')),
+  )
   const raws = transactions.map(({ raw }) => raw)
   requireSame(refused, 'the transactions', orderedTrieRoot(raws), header.transactionsRoot)
   requireSame(refused, 'the uncles', unclesHash(uncles), header.sha3Uncles)
@@ -77,16 +74,6 @@ function unclesIn(
       return upstream.ask('eth_getUncleByBlockHashAndIndex', params, number, read)
     }),
   )
-}
-
-function readWithdrawal(json: Json): Withdrawal {
-  const { index, validatorIndex, address, amount } = (json ?? {}) as Members
-  return reading('a withdrawal', json, () => ({
-    index: quantity(index),
-    validatorIndex: quantity(validatorIndex),
-    address: parseAddress(String(address)),
-    amountGwei: quantity(amount),
-  }))
 }
 
 /** @throws {DevchainError} `UPSTREAM_FAILED` if the hash differs, e.g. for unknown transaction types */

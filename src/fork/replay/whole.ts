@@ -1,9 +1,9 @@
 // Old blocks with their transactions, to replay here if the network does not trace them.
 import { DevchainError } from '../../core/errors.ts'
 import { EMPTY_BYTES, type Hash, quantityFromBigint } from '../../core/hex.ts'
-import { hashAt, Members } from '../../node/dump/members.ts'
+import { logOf, Members } from '../../node/dump/members.ts'
 import type { ExecutedTransaction } from '../../node/ledger/blockrecord.ts'
-import { bloomOf, type Log, type Receipt } from '../../protocol/blocks/receipt.ts'
+import { bloomOf, type Receipt } from '../../protocol/blocks/receipt.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
@@ -76,7 +76,7 @@ function executedOf(transaction: Transaction, json: Json | undefined): ExecutedT
 function readExecuted(transaction: Transaction, json: Json | undefined): ExecutedTransaction {
   const members = new Members(json, 'receipt')
   const integer = (name: string): bigint => members.integer(name)
-  const logs = members.has('logs') ? members.each('logs', readLog) : []
+  const logs = members.has('logs') ? members.each('logs', logOf) : []
   const hasStatus = members.has('status')
   const receipt: Receipt = {
     type: transaction.type,
@@ -91,12 +91,6 @@ function readExecuted(transaction: Transaction, json: Json | undefined): Execute
   }
   const failure = receipt.status ? undefined : ({ kind: 'revert', reason: 'revert' } as const)
   return { transaction, receipt, output: EMPTY_BYTES, failure, consoleLines: [] }
-}
-
-function readLog(json: unknown, path: string): Log {
-  const members = new Members(json, path)
-  const topics = members.each('topics', hashAt)
-  return { address: members.address('address'), topics, data: members.bytes('data') }
 }
 
 function refuse(json: Json, number: bigint): never {

@@ -3,6 +3,8 @@
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { type Address, bytesFromHex, type Hash, isBytes } from '../../core/hex.ts'
 import { isObject } from '../../core/objects.ts'
+import type { Log } from '../../protocol/blocks/receipt.ts'
+import type { Withdrawal } from '../../protocol/blocks/withdrawal.ts'
 import type { FieldKind, FieldValues } from '../../protocol/fields.ts'
 
 /** Most bytes of a dump's JSON: gzip may expand a thousandfold. */
@@ -115,4 +117,21 @@ export class Members {
   #pathOf(name: string): string {
     return this.path === '' ? name : `${this.path}.${name}`
   }
+}
+
+export function withdrawalOf(value: unknown, path: string): Withdrawal {
+  const members = new Members(value, path)
+  return {
+    index: members.integer('index', 64),
+    validatorIndex: members.integer('validatorIndex', 64),
+    address: members.address('address'),
+    amountGwei: members.integer('amount', 64),
+  }
+}
+
+export function logOf(value: unknown, path: string): Log {
+  const members = new Members(value, path)
+  const topics = members.each('topics', hashAt)
+  if (topics.length > 4) throw noDump(`${path}.topics: expected at most 4, got ${topics.length}`)
+  return { address: members.address('address'), topics, data: members.bytes('data') }
 }

@@ -27,7 +27,7 @@ import type { ExecutedTransaction } from '../ledger/blockrecord.ts'
 import type { ChainConfig } from '../ledger/chainstate.ts'
 import { blobFeeIn } from '../mining/environment.ts'
 import { createdBy, failureOf } from './anvil.ts'
-import { hashAt, Members, noDump } from './members.ts'
+import { hashAt, logOf, Members, noDump, withdrawalOf } from './members.ts'
 import { decodedTransaction, type EncodedTransaction, readTransaction } from './readtransaction.ts'
 
 const NONE: readonly never[] = []
@@ -184,16 +184,6 @@ function uncleOf(value: unknown, path: string): Header {
   return new HeaderReader().read(value, path)
 }
 
-function withdrawalOf(value: unknown, path: string): Withdrawal {
-  const members = new Members(value, path)
-  return {
-    index: members.integer('index', 64),
-    validatorIndex: members.integer('validatorIndex', 64),
-    address: members.address('address'),
-    amountGwei: members.integer('amount', 64),
-  }
-}
-
 interface Sent {
   readonly transaction: Transaction
   readonly isImpersonated: boolean
@@ -298,11 +288,4 @@ function receiptOf(
     },
     blockGas,
   }
-}
-
-function logOf(value: unknown, path: string): Log {
-  const members = new Members(value, path)
-  const topics = members.each('topics', hashAt)
-  if (topics.length > 4) throw noDump(`${path}.topics: expected at most 4, got ${topics.length}`)
-  return { address: members.address('address'), topics, data: members.bytes('data') }
 }
