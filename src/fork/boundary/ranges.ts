@@ -10,12 +10,12 @@ import { isObject, unexpected } from '../network/answers.ts'
 
 export type Filter = Readonly<Record<string, Json | undefined>>
 
-export interface Range {
+export interface NumberRange {
   readonly from: bigint
   readonly to: bigint
 }
 
-export function within(filter: Filter, { from, to }: Range): Filter {
+export function within(filter: Filter, { from, to }: NumberRange): Filter {
   return { ...filter, fromBlock: quantityFromBigint(from), toBlock: quantityFromBigint(to) }
 }
 
@@ -31,7 +31,7 @@ const widths = new WeakMap<Upstream, bigint>()
 export async function logsBetween(
   upstream: Upstream,
   filter: Filter,
-  whole: Range,
+  whole: NumberRange,
 ): Promise<readonly Json[]> {
   const logs: Json[] = []
   const search = { upstream, filter, whole, width: widthOf(whole), most: 0, asked: 0 }
@@ -54,14 +54,14 @@ export async function logsBetween(
 interface Search {
   readonly upstream: Upstream
   readonly filter: Filter
-  readonly whole: Range
+  readonly whole: NumberRange
   /** Blocks of the next range. */
   width: bigint
   most: number
   asked: number
 }
 
-function widthOf({ from, to }: Range): bigint {
+function widthOf({ from, to }: NumberRange): bigint {
   return to - from + 1n
 }
 
@@ -69,7 +69,7 @@ function widthOf({ from, to }: Range): bigint {
 async function askRound(
   search: Search,
   next: bigint,
-): Promise<readonly (readonly [Range, readonly Json[] | RefusedByUpstream])[]> {
+): Promise<readonly (readonly [NumberRange, readonly Json[] | RefusedByUpstream])[]> {
   const { upstream, filter, whole } = search
   const known = widths.get(upstream)
   if (known !== undefined && known < search.width) search.width = known
@@ -86,7 +86,7 @@ async function askRound(
 async function ask(
   upstream: Upstream,
   filter: Filter,
-  range: Range,
+  range: NumberRange,
 ): Promise<readonly Json[] | RefusedByUpstream> {
   try {
     return await upstream.peek('eth_getLogs', [within(filter, range)], readLogs)
@@ -110,14 +110,14 @@ function widen(search: Search, found: number): void {
 function narrower(
   upstream: Upstream,
   { upstream: error }: RefusedByUpstream,
-  range: Range,
+  range: NumberRange,
 ): bigint {
   const hint = hintIn(error, range)
   if (hint?.isLasting === true) widths.set(upstream, hint.width)
   return hint?.width ?? widthOf(range) / 2n
 }
 
-function requireFew(count: number, { from, to }: Range): void {
+function requireFew(count: number, { from, to }: NumberRange): void {
   if (count <= MAX_LOGS) return
   const message = `more than ${MAX_LOGS} logs match between the blocks ${from} and ${to}: ask for fewer blocks`
   throw new DevchainError('LIMIT_EXCEEDED', message)
@@ -135,7 +135,7 @@ function requireAffordable({ upstream, whole, width, asked }: Search, next: bigi
 const TOO_MUCH_WORDS =
   /range|too many|limit|exceed|more than|larger|results|timeout|timed out|size|distance/i
 
-function isTooMuch(error: UpstreamError, range: Range): boolean {
+function isTooMuch(error: UpstreamError, range: NumberRange): boolean {
   return range.from < range.to && TOO_MUCH_WORDS.test(error.message)
 }
 
@@ -154,7 +154,7 @@ export interface RangeHint {
  * range: 50000" (bsc, publicnode), "range 100000 exceeds limit of 10000" (Infura), "ranges over 10000 blocks are not
  * supported" (dRPC), "up to a 2K block range".
  */
-export function hintIn(error: UpstreamError, range: Range): RangeHint | undefined {
+export function hintIn(error: UpstreamError, range: NumberRange): RangeHint | undefined {
   const proposed = proposedIn(error, range)
   const lasting = lastingIn(error, range)
   // a proposed range fits the refused one
@@ -168,7 +168,7 @@ const PROPOSED = [
 ]
 
 /** Blocks of a proposed range that lies within the refused one. */
-function proposedIn({ message, data }: UpstreamError, range: Range): bigint | undefined {
+function proposedIn({ message, data }: UpstreamError, range: NumberRange): bigint | undefined {
   const { from, to } = (data ?? {}) as { readonly from?: unknown; readonly to?: unknown }
   const named = PROPOSED.map((words) => words.exec(message)?.slice(1))
   for (const pair of [...named, [from, to]]) {
@@ -189,7 +189,7 @@ const COUNTS =
   /(?<![\w.,-]|results? )(\d[\d,_]*)(k?)\b(?! ?(?:results?|logs?|events?|entries|s\b|sec|ms\b|min|[kmg]?b\b|bytes?|param|address|topics?|cu\b|credits?))/gi
 
 /** The largest number in the message that is below the refused width. */
-function lastingIn({ message }: UpstreamError, range: Range): bigint | undefined {
+function lastingIn({ message }: UpstreamError, range: NumberRange): bigint | undefined {
   if (!/block|range|distance|size/i.test(message)) return undefined
   const counts = [...message.matchAll(COUNTS)]
     .map(([, digits, thousands]) => {

@@ -15,7 +15,7 @@ import {
   placeOf,
   referenceIn,
 } from './places.ts'
-import { type Filter, type Range, within } from './ranges.ts'
+import { type Filter, type NumberRange, within } from './ranges.ts'
 import { answerHere, askOrMake, makeHere, replayed } from './retrace.ts'
 import { askNetwork } from './shapes.ts'
 
@@ -51,7 +51,7 @@ export async function framesOver(request: BoundaryRequest): Promise<Json | undef
 async function framesThere(
   request: BoundaryRequest,
   filter: Filter,
-  range: Range,
+  range: NumberRange,
   most: number,
 ): Promise<readonly Json[]> {
   const { from, to } = range
