@@ -47,6 +47,19 @@ export function encodedItems(bytes: Uint8Array, mostItems: number): Uint8Array[]
   return items
 }
 
+/**
+ * Decodes one item of a list; those before it are only skipped.
+ * @throws {DevchainError} `INVALID_PARAMS` if the bytes are not a list, or it ends before the item
+ */
+export function decodeRlpItem(bytes: Uint8Array, index: number): RlpItem {
+  const { isList, start, end } = soleHead(bytes)
+  if (!isList) throw malformed('the item is not a list')
+  let at = start
+  for (let skipped = 0; skipped < index; skipped++) at = headAt(bytes, at, end).end
+  const most = Number.POSITIVE_INFINITY
+  return itemOf(bytes, headAt(bytes, at, end), 0, { left: most, most })
+}
+
 function soleHead(bytes: Uint8Array): Head {
   const head = headAt(bytes, 0, bytes.length)
   if (head.end === bytes.length) return head

@@ -1,7 +1,8 @@
 // Encodes receipts, and as the bytes that are hashed.
 
-import { type LogEntry, logBlockOf } from '../../node/events/logs.ts'
+import type { LogEntry } from '../../node/events/logs.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
+import { logBlockOf } from '../../node/ledger/blockrecord.ts'
 import { executedAt, type TransactionPlace } from '../../node/ledger/blocktree.ts'
 import { encodeReceipt, type Receipt } from '../../protocol/blocks/receipt.ts'
 import { address, data, hash, list, nullable } from '../../rpc/primitives.ts'

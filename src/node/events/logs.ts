@@ -8,10 +8,14 @@ import { PIECE } from '../../core/persistent.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import { collect, nextTurn, yielder } from '../../core/yield.ts'
 import { type Cancellation, throwIfCancelled } from '../../evm/cancellation.ts'
-import type { Block } from '../../protocol/blocks/block.ts'
 import { bloomOf, type Log, mergeBlooms } from '../../protocol/blocks/receipt.ts'
 import type { Chain } from '../chain/chain.ts'
-import type { BlockRecord } from '../ledger/blockrecord.ts'
+import {
+  type BlockRecord,
+  type LogBlock,
+  type LoggedBlock,
+  loggedIn,
+} from '../ledger/blockrecord.ts'
 import { blockNotFound, headOf } from '../ledger/blocktree.ts'
 import type { CanonicalChain } from '../ledger/canonicalchain.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
@@ -36,13 +40,6 @@ export interface LogQuery {
 
 export type TopicFilter = readonly Hash[] | null
 
-/** What clients see of a log's block. The block itself may be packed, and decoding it for each log would be slow. */
-interface LogBlock {
-  readonly hash: Hash
-  readonly number: bigint
-  readonly timestamp: bigint
-}
-
 export interface LogEntry {
   readonly log: Log
   readonly block: LogBlock
@@ -54,16 +51,14 @@ export interface LogEntry {
   readonly pending?: boolean
 }
 
-export function logBlockOf({ hash, header: { number, timestamp } }: Block): LogBlock {
-  return { hash, number, timestamp }
+export function logsOf(record: Pick<BlockRecord, 'block' | 'executed'>): LogEntry[] {
+  return entriesOf(loggedIn(record))
 }
 
-export function logsOf(record: Pick<BlockRecord, 'block' | 'executed'>): LogEntry[] {
+function entriesOf({ block, logged }: LoggedBlock): LogEntry[] {
   const entries: LogEntry[] = []
-  const block = logBlockOf(record.block)
-  record.executed.forEach(({ transaction, receipt }, transactionIndex) => {
-    const transactionHash = transaction.hash
-    for (const log of receipt.logs) {
+  logged.forEach(({ transactionHash, logs }, transactionIndex) => {
+    for (const log of logs) {
       const logIndex = entries.length
       entries.push({ log, block, transactionHash, transactionIndex, logIndex, removed: false })
     }
@@ -154,8 +149,8 @@ function* matchingLogs(
   for (const record of recordsOf(state, query, mayMatch, pending)) {
     if (record === undefined || !mayMatch(logsBloomOf(record))) yield []
     else {
-      const parts = read++ < DECODED_BLOCKS ? record : KeptRecord.passing(record)
-      const found = logsOf(parts).filter(({ log }) => matches(query, log))
+      const logged = read++ < DECODED_BLOCKS ? loggedIn(record) : KeptRecord.logged(record)
+      const found = entriesOf(logged).filter(({ log }) => matches(query, log))
       yield record === pending ? found.map((entry) => ({ ...entry, pending: true })) : found
     }
   }
@@ -222,11 +217,11 @@ function indexOf({ length }: CanonicalChain, number: bigint): number {
 }
 
 /**
- * The bloom of 32 blocks, so that searching 50,000 blocks checks 1,600. Cached by the arrays of the block list, so that
- * entries go with the last list that has them.
+ * The bloom of 32 blocks, so that searching 50,000 blocks checks 1,600; a copy, as it may be that of one. Cached by the arrays
+ * of the block list, so that entries go with the last list that has them.
  */
 const bloomOfPiece = memoizeByIdentity((piece: readonly BlockRecord[]) =>
-  mergeBlooms(piece.map(logsBloomOf)),
+  mergeBlooms(piece.map(logsBloomOf)).slice(),
 )
 
 /** Open ranges beyond the newest block are empty; other backward ranges fail unless the chain behaves otherwise. */

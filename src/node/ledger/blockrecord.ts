@@ -4,7 +4,7 @@ import type { Hash } from '../../core/hex.ts'
 import type { ConsoleLine, Failure, Signers } from '../../evm/executor.ts'
 import type { Block } from '../../protocol/blocks/block.ts'
 import type { Header } from '../../protocol/blocks/header.ts'
-import type { Receipt } from '../../protocol/blocks/receipt.ts'
+import type { Log, Receipt } from '../../protocol/blocks/receipt.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { World } from '../../state/world.ts'
 
@@ -33,6 +33,34 @@ export interface BlockRecord {
   readonly prevRandao?: Hash | undefined
   /** Impersonated signatures while the block ran. */
   readonly signers?: Signers | undefined
+}
+
+/** The logs of a block, and what clients see of it with them. */
+export interface LoggedBlock {
+  readonly block: LogBlock
+  /** Of all transactions, in order. */
+  readonly logged: readonly { readonly transactionHash: Hash; readonly logs: readonly Log[] }[]
+}
+
+export interface LogBlock {
+  readonly hash: Hash
+  readonly number: bigint
+  readonly timestamp: bigint
+}
+
+export function logBlockOf({ hash, header: { number, timestamp } }: Block): LogBlock {
+  return { hash, number, timestamp }
+}
+
+export function loggedIn({
+  block,
+  executed,
+}: Pick<BlockRecord, 'block' | 'executed'>): LoggedBlock {
+  const logged = executed.map(({ transaction, receipt }) => ({
+    transactionHash: transaction.hash,
+    logs: receipt.logs,
+  }))
+  return { block: logBlockOf(block), logged }
 }
 
 /** What reading the world after a block from a dump without it throws. */

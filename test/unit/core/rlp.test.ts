@@ -21,6 +21,7 @@ import {
 } from '../../../src/core/hex.ts'
 import {
   decodeRlp,
+  decodeRlpItem,
   encodedItems,
   encodeRlp,
   type RlpItem,
@@ -87,10 +88,15 @@ describe('RLP', () => {
     fc.assert(
       fc.property(fc.array(item, { maxLength: 8 }), (items) => {
         expect(encodedItems(encodeRlp(items), 8)).toEqual(items.map(encodeRlp))
+        items.forEach((_, index) => {
+          expect(decodeRlpItem(encodeRlp(items), index)).toEqual(decodeRlp(encodeRlp(items))[index])
+        })
       }),
       seeded,
     )
     expect(() => encodedItems(Uint8Array.of(1), 8)).toThrow('the item is not a list')
+    expect(() => decodeRlpItem(Uint8Array.of(1), 0)).toThrow('the item is not a list')
+    expect(() => decodeRlpItem(encodeRlp([Uint8Array.of(1)]), 1)).toThrow('there are no bytes')
   })
 
   test('equals the encoding of @ethereumjs/rlp', () => {

@@ -1,8 +1,15 @@
 // A block with its transactions and receipts as bytes. Senders are part of it, so that no signature is recovered again.
 
+import { keccakHash } from '../../../core/crypto/crypto.ts'
 import { scratchRlp } from '../../../core/fastrlp/writer.ts'
 import { EMPTY_BYTES, equalBytes, type Hash, hashFromBytes, putHex } from '../../../core/hex.ts'
-import { decodeRlp, type RlpItem, type RlpValue } from '../../../core/rlp.ts'
+import {
+  decodeRlp,
+  decodeRlpItem,
+  encodedItems,
+  type RlpItem,
+  type RlpValue,
+} from '../../../core/rlp.ts'
 import type { ConsoleLine, Failure } from '../../../evm/executor.ts'
 import type { Block } from '../../../protocol/blocks/block.ts'
 import {
@@ -22,7 +29,7 @@ import {
 import { blobGasOf } from '../../../protocol/fees.ts'
 import { ListFields } from '../../../protocol/fields.ts'
 import { decodeBlockTransaction } from '../../../protocol/transactions/transactiondecoding.ts'
-import type { BlockRecord, ExecutedTransaction } from '../blockrecord.ts'
+import type { BlockRecord, ExecutedTransaction, LoggedBlock } from '../blockrecord.ts'
 import { StoredBytes } from './slab.ts'
 
 export type BlockParts = Pick<BlockRecord, 'block' | 'executed'>
@@ -75,6 +82,10 @@ const LONG_OUTPUT = 256
 
 const NONE: readonly never[] = []
 
+/** Places in the list of a transaction. */
+const RAW_ITEM = 0
+const LOGS_ITEM = 8
+
 const STATUS = 1n
 const IS_ALONE = 2n
 const IS_NOT_ALONE = 4n
@@ -97,17 +108,30 @@ export function packBlock({ block, executed }: BlockParts, near: Header | undefi
 }
 
 export function hashOfPacked(packed: PackedBlock): Hash {
-  return hashFromBytes(packed.read(0, HASH_LENGTH))
+  return hashFromBytes(packed.view(0, HASH_LENGTH))
 }
 
+/** To be read at once. */
 export function logsBloomOfPacked(packed: PackedBlock): Uint8Array {
-  return packed.hasLogs ? packed.read(HASH_LENGTH, BLOOM_LENGTH) : EMPTY_BLOOM
+  return packed.hasLogs ? packed.view(HASH_LENGTH, BLOOM_LENGTH) : EMPTY_BLOOM
+}
+
+/** Decodes nothing else. */
+export function loggedInPacked(packed: PackedBlock): LoggedBlock {
+  const [fields, transactions] = encodedItems(packed.view(partsStart(packed.hasLogs)), 2)
+  const { number, timestamp } = headerOf(decodeRlp(fields!), packed.template, EMPTY_BLOOM)
+  const logged = encodedItems(transactions!, Number.POSITIVE_INFINITY).map((item) => ({
+    transactionHash: keccakHash(decodeRlpItem(item, RAW_ITEM) as Uint8Array),
+    logs: (decodeRlpItem(item, LOGS_ITEM) as readonly RlpItem[]).map(logOf),
+  }))
+  return { block: { hash: hashOfPacked(packed), number, timestamp }, logged }
 }
 
 export function unpackBlock(packed: PackedBlock): BlockParts {
   const { template, rest, size } = packed
   const parts = decodeRlp(packed.read(partsStart(packed.hasLogs))) as readonly RlpItem[]
-  const header = headerOf(parts[0] as readonly RlpItem[], template, logsBloomOfPacked(packed))
+  const logsBloom = packed.hasLogs ? logsBloomOfPacked(packed).slice() : EMPTY_BLOOM
+  const header = headerOf(parts[0]!, template, logsBloom)
   const { uncles = NONE, withdrawals = NONE, outcomes } = rest ?? {}
   const executed = executedOf(parts[1]!, outcomes, header)
   const transactions = executed.map(({ transaction }) => transaction)
@@ -144,8 +168,8 @@ function isSame(one: FieldValue, other: FieldValue): boolean {
   )
 }
 
-function headerOf(items: readonly RlpItem[], template: Header, logsBloom: Uint8Array): Header {
-  const fields = new ListFields(items, 'packed header', 1, items.length)
+function headerOf(item: RlpItem, template: Header, logsBloom: Uint8Array): Header {
+  const fields = new ListFields(item, 'packed header', 1, MOST_CHANGES + 1)
   const changed = Number(fields.integer('changed'))
   let at = 0
   return headerFrom((name, { kind }) => {
@@ -260,5 +284,5 @@ function logOf(item: RlpItem): Log {
   const fields = new ListFields(item, 'packed log', 3, 3)
   const address = fields.address('address')
   const topics = fields.list('topics').map((topic) => hashFromBytes(topic as Uint8Array))
-  return { address, topics, data: fields.bytes('data') }
+  return { address, topics, data: fields.bytes('data').slice() }
 }

@@ -7,10 +7,17 @@ import type { Signers } from '../../../evm/executor.ts'
 import type { Block } from '../../../protocol/blocks/block.ts'
 import { isImpersonated } from '../../../protocol/transactions/transaction.ts'
 import { codeAt, type World } from '../../../state/world.ts'
-import { type BlockRecord, type ExecutedTransaction, noWorldOf } from '../blockrecord.ts'
+import {
+  type BlockRecord,
+  type ExecutedTransaction,
+  type LoggedBlock,
+  loggedIn,
+  noWorldOf,
+} from '../blockrecord.ts'
 import {
   type BlockParts,
   hashOfPacked,
+  loggedInPacked,
   logsBloomOfPacked,
   type PackedBlock,
   packBlock,
@@ -173,10 +180,11 @@ export class KeptRecord implements BlockRecord {
 
   // private methods of objects would take 56 bytes of each
 
-  /** Does not stay decoded: a pass over more than `DECODED_BLOCKS` would push out each before it is read again. */
-  static passing(record: BlockRecord): BlockParts {
-    if (!(record instanceof KeptRecord)) return record
-    return record.#parts ?? decoded.get(record) ?? unpackBlock(record.#packed!)
+  /** Decodes no more: a search through more than `DECODED_BLOCKS` would push out each before it is read again. */
+  static logged(record: BlockRecord): LoggedBlock {
+    if (!(record instanceof KeptRecord)) return loggedIn(record)
+    const parts = record.#parts ?? decoded.get(record)
+    return parts === undefined ? loggedInPacked(record.#packed!) : loggedIn(parts)
   }
 
   static #isStateless(record: KeptRecord): boolean {
@@ -307,6 +315,7 @@ export function hashOf(record: BlockRecord): Hash {
   return record instanceof KeptRecord ? record.hash : record.block.hash
 }
 
+/** To be read at once. */
 export function logsBloomOf(record: BlockRecord): Uint8Array {
   return record instanceof KeptRecord ? record.logsBloom : record.block.header.logsBloom
 }

@@ -35,7 +35,12 @@ export class StoredBytes {
   }
 
   /** A copy, as a view would keep the buffer alive. */
-  read(from = 0, length: number = this.#end - this.#start - from): Uint8Array {
-    return this.#slab.slice(this.#start + from, this.#start + from + length)
+  read(from = 0, length?: number): Uint8Array {
+    return this.view(from, length).slice()
+  }
+
+  /** To be read at once. */
+  view(from = 0, length: number = this.#end - this.#start - from): Uint8Array {
+    return this.#slab.subarray(this.#start + from, this.#start + from + length)
   }
 }

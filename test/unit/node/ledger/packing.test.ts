@@ -7,7 +7,7 @@ import { editWorld } from '../../../../src/node/cheats/edit.ts'
 import { mine } from '../../../../src/node/commands/mine.ts'
 import { revertTo, takeSnapshot } from '../../../../src/node/commands/snapshots.ts'
 import { queryLogs } from '../../../../src/node/events/logs.ts'
-import type { BlockRecord } from '../../../../src/node/ledger/blockrecord.ts'
+import { type BlockRecord, loggedIn } from '../../../../src/node/ledger/blockrecord.ts'
 import {
   blockByHash,
   blockByNumber,
@@ -131,6 +131,7 @@ async function pack(hardfork: Hardfork, turns: readonly Turn[]): Promise<void> {
     )
     expect(withCode.sort()).toEqual(namesIn(before[number]!.accounts, isContract).sort())
     expect(records[number]!.logsBloom).toEqual(blooms[number])
+    expect(KeptRecord.logged(records[number]!)).toEqual(loggedIn(before[number]!))
     expect(partsOf(records[number]!)).toEqual(before[number])
   }
   chain.close()
