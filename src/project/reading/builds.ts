@@ -2,7 +2,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { hashOf } from '../code/shape.ts'
 import { entriesOf, isObject, type JsonObject, member, text } from './formats.ts'
-import type { ContractSummary } from './summary.ts'
 
 export interface Build {
   readonly texts: ReadonlyMap<string, string>
@@ -93,24 +92,19 @@ export function outputOf(contract: unknown): CompilerOutput {
   return { metadata, bytecode, deployedBytecode, storageLayout }
 }
 
-/** Of an artifact of Foundry or Truffle, which has all of it. */
-export function outputIn({ file, format }: Artifact): CompilerOutput {
+/** In an artifact of Foundry or Truffle. Truffle has codes as hex, and what belongs to them beside them. */
+export function outputIn(file: string): CompilerOutput {
   const artifact = jsonIn(file)
   const { metadata, rawMetadata, bytecode, deployedBytecode, storageLayout } = artifact
-  if (format === 'foundry') {
-    return { metadata: rawMetadata ?? metadata, bytecode, deployedBytecode, storageLayout }
-  }
   const { sourceMap, deployedSourceMap, immutableReferences } = artifact
   const runtime = { object: deployedBytecode, sourceMap: deployedSourceMap, immutableReferences }
   return {
-    metadata,
-    bytecode: { object: bytecode, sourceMap },
-    deployedBytecode: runtime,
+    metadata: rawMetadata ?? metadata,
+    bytecode: isObject(bytecode) ? bytecode : { object: bytecode, sourceMap },
+    deployedBytecode: isObject(deployedBytecode) ? deployedBytecode : runtime,
     storageLayout,
   }
 }
-
-type Artifact = Pick<ContractSummary, 'format'> & { readonly file: string }
 
 export function mapsOf({ bytecode, deployedBytecode, storageLayout }: CompilerOutput): Maps {
   return {

@@ -190,7 +190,7 @@ function overlaps(a: Spot, b: Spot): boolean {
   return second.location.start < first.location.start + first.location.length
 }
 
-function wholeTextOf({ source, location }: Pick<Spot, 'source' | 'location'>): string {
+function wholeTextOf({ source, location }: Spot): string {
   return source.text.slice(location.start, location.start + location.length)
 }
 
@@ -238,8 +238,8 @@ function isElsewhere(end: Spot, entered: Spot | undefined): boolean {
 }
 
 /** True if a function's declaration has the modifier, whose code runs within it. */
-function hasModifier({ source, location }: Spot, name: string): boolean {
-  const words = tokensOf(wholeTextOf({ source, location }))
+function hasModifier(declared: Spot, name: string): boolean {
+  const words = tokensOf(wholeTextOf(declared))
   const body = words.findIndex(({ text }) => text === '{')
   return words.slice(0, body).some(({ text }) => text === name)
 }
@@ -258,7 +258,7 @@ function entryOf(
 
 const QUOTED = 120
 
-function textOf({ source, location }: Spot): string {
-  const text = source.text.slice(location.start, location.start + Math.min(location.length, QUOTED))
+function textOf(spot: Spot): string {
+  const text = wholeTextOf(spot).slice(0, QUOTED)
   return Buffer.from(text, 'latin1').toString('utf8').replace(/\s+/g, ' ')
 }

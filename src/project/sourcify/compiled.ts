@@ -42,9 +42,11 @@ export class CompiledReader {
   #read(contract: Contract): Compiled | undefined {
     switch (contract.format) {
       case 'foundry':
-        return compiledFrom(contract, outputIn(contract), () => undefined)
+        return compiledFrom(contract, outputIn(contract.file), () => undefined)
       case 'truffle':
-        return compiledFrom(contract, outputIn(contract), (name) => this.#besides(contract, name))
+        return compiledFrom(contract, outputIn(contract.file), (name) =>
+          this.#besides(contract, name),
+        )
       case 'hardhat2':
       case 'hardhat3':
       case 'compiler':

@@ -114,15 +114,23 @@ function* wordsOf({
   for (let at = 4; at + 32 <= input.length; at += 32) yield input.slice(at, at + 32)
 }
 
+/** What names the slots of an account, and how values are printed. */
+export interface SlotNaming {
+  /** As the compiler gives it; undefined: unknown. */
+  readonly layout: unknown
+  /** Possible keys of mappings. */
+  readonly keys: readonly Uint8Array[]
+  readonly style: ValueStyle
+}
+
 /** Formats storage changes: `balanceOf[0xf39F…2266] 1 ether → 0`; unnamed slots as numbers. */
 export function storageTexts(
-  layout: unknown,
+  naming: SlotNaming,
   changes: readonly SlotChange[],
-  keys: readonly Uint8Array[],
-  style: ValueStyle,
   read: ReadSlot,
 ): string[] {
-  const variables = variablesOf(layout, keys, style, read)
+  const { style } = naming
+  const variables = variablesOf(naming, read)
   const printed = new Set<bigint>()
   return changes.flatMap(({ slot, before, after }) => {
     const proxied = PROXY_SLOTS.get(slot)
@@ -154,17 +162,16 @@ export function storageTexts(
  * @param read whether for an element of a mapping
  */
 export function namedSlots(
-  layout: unknown,
+  naming: SlotNaming,
   stored: readonly bigint[],
-  keys: readonly Uint8Array[],
-  style: ValueStyle,
   read: (slot: bigint, isKeyed?: boolean) => bigint,
 ): readonly NamedSlot[] {
   const both: ReadSlot = (slot, isKeyed) => {
     const word = read(slot, isKeyed)
     return { before: word, after: word }
   }
-  const variables = variablesOf(layout, keys, { ...style, isWhole: false }, both)
+  const style = { ...naming.style, isWhole: true }
+  const variables = variablesOf(naming, both)
   const found: NamedSlot[] = []
   const isSet = new Set(stored)
   const add = (slot: bigint, variable: Variable): void => {
@@ -193,12 +200,7 @@ export function namedSlots(
   return found
 }
 
-function variablesOf(
-  layout: unknown,
-  keys: readonly Uint8Array[],
-  style: ValueStyle,
-  read: ReadSlot,
-): ReadonlyMap<bigint, readonly Variable[]> {
+function variablesOf({ layout, keys, style }: SlotNaming, read: ReadSlot) {
   const found = new Map<bigint, Variable[]>()
   if (!isObject(layout) || !Array.isArray(layout.storage) || !isObject(layout.types)) return found
   const types = layout.types
