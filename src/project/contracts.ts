@@ -18,6 +18,7 @@ import {
   type NamedSlot,
   namedSlots,
   type ReadSlot,
+  type SlotNaming,
   slotChanges,
   storageTexts,
 } from './trace/storage.ts'
@@ -95,10 +96,10 @@ export class Contracts {
       if (stored.length === MOST_SLOTS) break
       stored.push(slot)
     }
-    const { layout, style, keys } = await this.#readingOf(state, world, address)
+    const naming = await this.#namingOf(state, world, address)
     // each key of a mapping would be a request to the forked network, so only fetched slots are looked at
     const known = state.config.upstream && new Set(stored)
-    return namedSlots(layout, stored, keys, { ...style, isWhole: true }, (slot, isKeyed) =>
+    return namedSlots(naming, stored, (slot, isKeyed) =>
       isKeyed && known?.has(slot) === false ? 0n : slotValue(storage, slot),
     )
   }
@@ -116,17 +117,16 @@ export class Contracts {
     })
     const changed = slotChanges(slotsOf(old, now), read).slice(0, MOST_SLOTS)
     if (changed.length === 0) return []
-    const { layout, style, keys } = await this.#readingOf(state, this.#names.world, address)
-    return storageTexts(layout, changed, keys, style, read)
+    const naming = await this.#namingOf(state, this.#names.world, address)
+    return storageTexts(naming, changed, read)
   }
 
-  /** What names the slots of an account: the layout of its code, how values are printed, and keys of mappings. */
-  async #readingOf(state: ChainState, world: World, address: Address) {
+  async #namingOf(state: ChainState, world: World, address: Address): Promise<SlotNaming> {
     const { details } = this.#artifacts
     const exact = this.#names.identities.exact(world, address)
-    if (exact !== undefined) await details.prepare([exact])
+    const layout = exact && (await details.of(exact))?.layout
     const style = this.#names.style(world, address)
-    return { layout: exact && details.of(exact)?.layout, style, keys: mappingKeys(keysIn(state)) }
+    return { layout, style, keys: mappingKeys(keysIn(state)) }
   }
 }
 

@@ -7,7 +7,6 @@ import type { Chain } from '../node/chain/chain.ts'
 import type { Rerun } from '../node/chain/failedrun.ts'
 import { codeAt } from '../state/world.ts'
 import type { Artifacts } from './artifacts.ts'
-import type { Contract } from './code/catalogue.ts'
 import type { Contracts } from './contracts.ts'
 import type { Coverage } from './coverage/coverage.ts'
 import { GasReport, type GasTotals } from './gas/report.ts'
@@ -115,8 +114,7 @@ export class Project {
       ? artifacts.catalogue.creation(code)
       : names.identities.matchOf(code, bytes)
     if (match === undefined || match.isGuess) return undefined
-    await artifacts.details.prepare([match.contract])
-    const details = artifacts.details.of(match.contract)
+    const details = await artifacts.details.of(match.contract)
     const map = isCreation ? details?.creationMap(bytes) : details?.runtimeMap(bytes)
     if (details === undefined || map === undefined) return undefined
     return codeSources(artifacts.catalogue.nameOf(match.contract), bytes, map, details)
@@ -152,13 +150,11 @@ export class Project {
       names,
       artifacts: { details },
     } = this
-    const contractOf = (address: Address): Contract | undefined =>
-      names.identities.exact(traced.after, address)
-    await details.prepare([...traced.touched.keys()].flatMap((each) => contractOf(each) ?? []))
-    const layoutOf = (address: Address): unknown => {
-      const contract = contractOf(address)
-      return contract && details.of(contract)?.layout
+    const layouts = new Map<Address, unknown>()
+    for (const address of traced.touched.keys()) {
+      const contract = names.identities.exact(traced.after, address)
+      if (contract !== undefined) layouts.set(address, (await details.of(contract))?.layout)
     }
-    return traceOf({ ...traced, names, layoutOf })
+    return traceOf({ ...traced, names, layouts })
   }
 }

@@ -138,10 +138,8 @@ export class Coverage {
   }
 
   async #detailsOf(contract: Contract): Promise<Details | undefined> {
-    const { details } = this.#options
     await nextTurn()
-    await details.prepare([contract])
-    return details.of(contract)
+    return await this.#options.details.of(contract)
   }
 
   async #addOthers(measure: Measure): Promise<void> {

@@ -63,64 +63,47 @@ export class DetailReader {
     this.#handedOver = handedOver
   }
 
-  /** Reads missing build information beside the chain. */
-  async prepare(contracts: Iterable<Contract>): Promise<void> {
-    for (const contract of contracts) {
-      if (this.#known.get(contract) !== undefined) continue
-      try {
-        for (const files of this.#buildsOf(contract)) await this.#builds.load(files)
-      } catch {
-        // gone or incomplete: names without lines
-      }
-    }
-  }
-
   /** Drops all caches: related files may have changed although the artifacts did not. */
   forget(): void {
     this.#known = noDetails()
   }
 
   /** Undefined without a source map, or if a related file is gone. */
-  of(contract: Contract): Details | undefined {
-    const known = this.#known.get(contract)
+  async of(contract: Contract): Promise<Details | undefined> {
+    const kept = this.#known
+    const known = kept.get(contract)
     if (known !== undefined) return known === 'none' ? undefined : known
     // gone or incomplete: names without lines
-    const details = attempt(() => {
-      // a file rewritten since the contract was read belongs to other code
-      const found = isCurrent(contract) ? this.#read(contract) : undefined
-      return isCurrent(contract) ? found : undefined
-    })
-    this.#known.set(contract, details ?? 'none')
+    const found = await this.#read(contract).catch(() => undefined)
+    // a file rewritten since the contract was read belongs to other code
+    const details = attempt(() => isCurrent(contract)) ? found : undefined
+    kept.set(contract, details ?? 'none')
     return details
   }
 
   /** Undefined if the artifact does not list them. */
-  compiledFrom(contract: Contract): readonly string[] | undefined {
-    if (contract.format !== 'foundry') return undefined
-    const hashes = attempt(() => artifactOf(contract).hashes)
+  compiledFrom({ file, format }: Contract): readonly string[] | undefined {
+    if (format !== 'foundry') return undefined
+    const hashes = attempt(() => artifactIn(file).hashes)
     return hashes && [...hashes.keys()]
   }
 
-  /** Build information that may have a contract's details, in the order to try. */
-  #buildsOf(contract: Contract): readonly BuildFiles[] {
-    if (contract.format === 'foundry') return this.#foundryBuilds.of(contract.file)
-    const files = buildFilesOf(contract)
-    return files === undefined ? [] : [files]
-  }
-
-  #read(contract: Contract): Details | undefined {
+  async #read(contract: Contract): Promise<Details | undefined> {
     const { format } = contract
-    if (format === 'foundry') return this.#foundry(contract)
+    if (!isCurrent(contract)) return undefined
+    if (format === 'foundry') return await this.#foundry(contract)
     if (format === 'truffle') return this.#truffle(contract)
-    return format === 'abi' ? undefined : this.#compiler(contract)
+    return format === 'abi' ? undefined : await this.#compiler(contract)
   }
 
   /** Maps are in the artifact; source paths by index are in the build information. */
-  #foundry(contract: Contract): Details | undefined {
-    const { maps, isOptimized, hashes } = artifactOf(contract)
-    const builds = this.#foundryBuilds
-      .of(contract.file)
-      .flatMap((files) => attempt(() => this.#builds.of(files)) ?? [])
+  async #foundry(contract: Contract): Promise<Details | undefined> {
+    const { maps, isOptimized, hashes } = artifactIn(contract.file)
+    const builds: Build[] = []
+    for (const files of this.#foundryBuilds.of(contract.file)) {
+      const build = await this.#builds.of(files).catch(() => undefined)
+      if (build !== undefined) builds.push(build)
+    }
     const paths = pathsFor(contract, maps, hashes, builds)
     return details(maps, {
       isOptimized,
@@ -136,7 +119,7 @@ export class DetailReader {
 
   /** Each artifact has only its own source. */
   #truffle(contract: Contract): Details | undefined {
-    const { maps, isOptimized, hashes } = artifactOf(contract)
+    const { maps, isOptimized, hashes } = artifactIn(contract.file)
     const known = new Set(hashes?.values())
     const folder = path.dirname(contract.file)
     const other = (id: number): Contract | undefined =>
@@ -157,10 +140,10 @@ export class DetailReader {
   }
 
   /** Compiler output, in files or from an RPC method. */
-  #compiler(contract: Contract): Details | undefined {
+  async #compiler(contract: Contract): Promise<Details | undefined> {
     const files = buildFilesOf(contract)
     if (files !== undefined) {
-      const build = this.#builds.of(files)
+      const build = await this.#builds.of(files)
       return isOfBuild(build, contract) ? fromBuild(build, contract) : undefined
     }
     const given = this.#handedOver(contract.file)
@@ -173,8 +156,8 @@ function noDetails(): LruCache<Contract, Details | 'none'> {
 }
 
 /** An artifact of Foundry or Truffle. */
-function artifactOf(contract: Contract) {
-  const output = outputIn(contract)
+function artifactIn(file: string) {
+  const output = outputIn(file)
   const metadata = metadataIn(output.metadata)
   const isOptimized = isOptimizedBy(metadata?.settings)
   return { maps: mapsOf(output), isOptimized, hashes: hashesIn(metadata) }

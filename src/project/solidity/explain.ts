@@ -6,7 +6,7 @@ import type { SourceExplanation } from '../../evm/reasons.ts'
 import type { Rerun } from '../../node/chain/failedrun.ts'
 import type { World } from '../../state/world.ts'
 import { jsonArguments } from '../abi/values.ts'
-import type { Catalogue, Contract, Match } from '../code/catalogue.ts'
+import type { Catalogue, Match } from '../code/catalogue.ts'
 import type { Names } from '../naming/names.ts'
 import type { DetailReader, Details } from './details.ts'
 import {
@@ -42,15 +42,11 @@ export async function explain(
 ): Promise<SourceExplanation | undefined> {
   const first = await runOf(explainer, rerun)
   if (first === undefined) return undefined
-  const matches = first.chain.map((frame) => matchOf(explainer, frame))
-  const known = matches.flatMap((match) =>
-    match === undefined || match.isGuess ? [] : match.contract,
-  )
-  await explainer.details.prepare(known)
-  const contracts = first.chain.map((frame, i) => contractOf(explainer, frame, matches[i]))
+  const contracts: (FrameContract | undefined)[] = []
+  for (const frame of first.chain) contracts.push(await contractOf(explainer, frame))
   // a run without the user's contracts is not repeated
   if (!contracts.some((each) => each?.map !== undefined)) return undefined
-  const run = await runOf(explainer, rerun, mapOfOne(explainer, known))
+  const run = await runOf(explainer, rerun, mapOfOne(explainer, contracts))
   if (run === undefined) return undefined
   const frames = run.chain.flatMap((frame, i) => {
     const trail = frame.trail && trailOf(frame.trail)
@@ -71,12 +67,12 @@ async function runOf(explainer: Explainer, rerun: Rerun, map?: MapOf) {
   return { chain: failureChain(outermost), world }
 }
 
-/** Maps of some contracts, whose files have been read. */
-function mapOfOne(explainer: Explainer, contracts: readonly Contract[]): MapOf {
+/** Maps of some contracts. */
+function mapOfOne(explainer: Explainer, known: readonly (FrameContract | undefined)[]): MapOf {
   return (frame) => {
     const contract = matchOf(explainer, frame)?.contract
-    const isOne = contract !== undefined && contracts.includes(contract)
-    return isOne ? mapOf(frame, explainer.details.of(contract)) : undefined
+    const found = known.find((each) => each?.contract === contract && each?.details !== undefined)
+    return mapOf(frame, found?.details)
   }
 }
 
@@ -102,16 +98,17 @@ function matchOf(
   return names.identities.matchOf(to, code)
 }
 
-function contractOf(
-  { catalogue, details }: Explainer,
+async function contractOf(
+  explainer: Explainer,
   frame: RunFrame,
-  match: Match | undefined,
-): FrameContract | undefined {
+): Promise<FrameContract | undefined> {
+  const { catalogue, details } = explainer
+  const match = matchOf(explainer, frame)
   if (match === undefined) return undefined
   const { contract, isGuess } = match
   const name = `${isGuess ? '~' : ''}${catalogue.nameOf(contract)}`
   // a guessed contract would show the wrong source
-  const found = isGuess ? undefined : details.of(contract)
+  const found = isGuess ? undefined : await details.of(contract)
   return { contract, name, details: found, map: mapOf(frame, found) }
 }
 

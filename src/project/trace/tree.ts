@@ -61,8 +61,8 @@ export interface TracedTransaction {
 
 interface Tracing extends TracedTransaction {
   readonly names: Names
-  /** Storage layout of an account after the run, as the compiler gives it. */
-  readonly layoutOf: (address: Address) => unknown
+  /** Storage layouts of accounts after the run, as the compiler gives them. */
+  readonly layouts: ReadonlyMap<Address, unknown>
 }
 
 /** Characters of a name in a line. */
@@ -167,7 +167,7 @@ function eventOf({ names, after }: Tracing, { kind, from, to }: CallFrame, log: 
   return { type: 'EVENT', address: log.address, name: described?.text ?? raw }
 }
 
-function storageOf({ names, layoutOf, top, touched, before, after }: Tracing): TraceStorage[] {
+function storageOf({ names, layouts, top, touched, before, after }: Tracing): TraceStorage[] {
   const keys = mappingKeys(keysIn(top))
   return [...touched].flatMap(([address, slots]) => {
     const read = readerOf(before, after, address)
@@ -175,8 +175,8 @@ function storageOf({ names, layoutOf, top, touched, before, after }: Tracing): T
     if (changes.length === 0) return []
     const name = names.nameOf(after, address) ?? short(checksumAddress(address))
     const style = names.style(after, address)
-    const texts = storageTexts(layoutOf(address), changes, keys, style, read)
-    return [{ address, name, changes: texts }]
+    const naming = { layout: layouts.get(address), keys, style }
+    return [{ address, name, changes: storageTexts(naming, changes, read) }]
   })
 }
 
