@@ -289,7 +289,7 @@ export class Dispatcher<C> {
   async #replyToAll(context: C, batch: readonly unknown[]): Promise<string | undefined> {
     const limit = this.#limits.replies
     let replies = ''
-    const reads = this.#options.reach?.(context) === undefined ? undefined : this.#registry
+    const reads = this.#options.reach?.(context) === undefined ? undefined : this.registry
     const replyAt = inTurn(batch, reads, (value) => this.#reply(context, value))
     for (const [at, value] of batch.entries()) {
       const id = idOf(value)
@@ -414,9 +414,7 @@ function shownResult(result: Json | JsonText, noun = 'item'): Json {
 /** Reads that run concurrently. */
 const MOST_READS = 100
 
-interface Known {
-  readonly methods: ReadonlyMap<string, Pick<Method<never>, 'effects'>>
-}
+type EffectsByName = ReadonlyMap<string, Pick<Method<never>, 'effects'>>
 
 /**
  * Returns the reply of each entry; call it in order.
@@ -426,7 +424,7 @@ interface Known {
  */
 function inTurn<R>(
   batch: readonly unknown[],
-  known: Known | undefined,
+  known: EffectsByName | undefined,
   reply: (value: unknown) => R,
 ): (at: number) => R {
   let begun: readonly R[] = []
@@ -442,11 +440,10 @@ function inTurn<R>(
 }
 
 /** Counts the consecutive reads from an index on. */
-function readsFrom({ methods }: Known, batch: readonly unknown[], at: number): number {
+function readsFrom(methods: EffectsByName, batch: readonly unknown[], at: number): number {
   const isRead = (value: unknown): boolean => {
-    const { method: name } = (value ?? {}) as { readonly method?: unknown }
-    const method = typeof name === 'string' ? methods.get(name) : undefined
-    return method !== undefined && method.effects === 'nothing'
+    const { method } = (value ?? {}) as { readonly method?: string }
+    return methods.get(method ?? '')?.effects === 'nothing'
   }
   const next = batch.slice(at, at + MOST_READS)
   const end = next.findIndex((value) => !isRead(value))

@@ -189,18 +189,13 @@ function sessionOf(
   facts: Pick<Session, 'id' | 'isPage'>,
   outbox: Outbox,
 ): Session {
-  const listeners = new Set<() => void>()
-  client.once('close', () => {
-    for (const listener of listeners) listener()
-    listeners.clear()
-  })
   return {
     ...facts,
     notify: (method, notifications) => outbox.add(method, notifications),
     cutOff: () => outbox.cutOff(),
     onClose: (listener) => {
       if (client.readyState === WebSocket.CLOSED) listener()
-      else listeners.add(listener)
+      else client.once('close', listener)
     },
   }
 }

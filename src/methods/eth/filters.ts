@@ -32,9 +32,8 @@ import type { Profile } from '../compat/profile.ts'
 import { logQuery } from '../wire/decodelogquery.ts'
 import { members } from '../wire/decodeobject.ts'
 import { headerShape, viewOfBlock } from '../wire/encodeblock.ts'
-import { logShape, logsShape } from '../wire/encodelog.ts'
 import { field, quantityResult, shape } from '../wire/encodeobject.ts'
-import { receiptShape } from '../wire/encodereceipt.ts'
+import { logShape, logsShape, receiptShape } from '../wire/encodereceipt.ts'
 import { transactionShape, viewOfPooled } from '../wire/encodetransaction.ts'
 
 const EXAMPLE_QUERY = { fromBlock: '0x0', toBlock: 'latest', topics: [] }
@@ -163,7 +162,7 @@ export const filterMethods: Methods = [
     example: { result: '0x1' },
     effects: 'node',
     describe: (_values, id) => `blocks, filter ${id}`,
-    handle: (context) => addBlockFilter(context),
+    handle: addBlockFilter,
   }),
   method('eth_newPendingTransactionFilter', {
     summary: 'Creates a filter of pending transactions for eth_getFilterChanges.',

@@ -36,7 +36,6 @@ import { members, oneOrMore, refined, required } from '../wire/decodeobject.ts'
 import { blockOverrides, stateOverrides } from '../wire/decodeoverrides.ts'
 import { transactionRequest } from '../wire/decodetransaction.ts'
 import { type BlockView, blockFields, viewOfBlock } from '../wire/encodeblock.ts'
-import { logShape } from '../wire/encodelog.ts'
 import {
   field,
   fieldIfAny,
@@ -46,6 +45,7 @@ import {
   shape,
   stackField,
 } from '../wire/encodeobject.ts'
+import { logShape } from '../wire/encodereceipt.ts'
 import { ACCOUNT } from '../wire/examples.ts'
 
 const blockPlan: Decoder<BlockPlan> = members('block to simulate', {

@@ -51,17 +51,13 @@ const noCapabilities: Decoder<undefined> = refined(
   keyed('capabilities', text, anything),
   (capabilities, path) => {
     for (const [name, value] of capabilities) {
-      if (isOptional(value)) continue
+      if ((value as { readonly optional?: Json } | null)?.optional === true) continue
       const message = `unsupported capability: ${path}.${name} is not marked {"optional": true}, and this node does not have it`
       throw new DevchainError('UNSUPPORTED_CAPABILITY', message)
     }
     return undefined
   },
 )
-
-function isOptional(capability: Json): boolean {
-  return capability !== null && (capability as { readonly optional?: Json }).optional === true
-}
 
 const id: Decoder<string> = {
   name: 'id',

@@ -1,13 +1,12 @@
-// Encodes receipts, and as the bytes that are hashed.
+// Encodes receipts and logs, and receipts as the bytes that are hashed.
 
 import type { LogEntry } from '../../node/events/logs.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import { logBlockOf } from '../../node/ledger/blockrecord.ts'
 import { executedAt, type TransactionPlace } from '../../node/ledger/blocktree.ts'
 import { encodeReceipt, type Receipt } from '../../protocol/blocks/receipt.ts'
-import { address, data, hash, list, nullable } from '../../rpc/primitives.ts'
+import { address, boolean, data, hash, list, nullable } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
-import { logShape } from './encodelog.ts'
 import {
   field,
   fieldIfAny,
@@ -18,6 +17,26 @@ import {
   type Shortened,
   shape,
 } from './encodeobject.ts'
+
+/** A log (spec 2.5); its position is null in the pending block. */
+export const logShape: Encoder<LogEntry> = shape<LogEntry>('log', {
+  removed: field(boolean, (entry) => entry.removed),
+  logIndex: placed(quantityResult, (entry) => entry.logIndex),
+  transactionIndex: placed(quantityResult, (entry) => entry.transactionIndex),
+  transactionHash: placed(hash, (entry) => entry.transactionHash),
+  blockHash: placed(hash, (entry) => entry.block.hash),
+  blockNumber: placed(quantityResult, (entry) => entry.block.number),
+  blockTimestamp: placed(quantityResult, (entry) => entry.block.timestamp),
+  address: field(address, ({ log }) => log.address),
+  data: field(data, ({ log }) => log.data),
+  topics: field(list(hash), ({ log }) => log.topics),
+})
+
+export const logsShape: Encoder<readonly LogEntry[]> = list(logShape, 'log')
+
+function placed<V>(encoder: Encoder<V>, get: (entry: LogEntry) => V): ShapeField<LogEntry> {
+  return field(nullable(encoder), (entry) => (entry.pending === true ? null : get(entry)))
+}
 
 export interface ReceiptView extends TransactionPlace, Shortened {
   /** The block's blob gas price in wei, in receipts that show it without blobs. */

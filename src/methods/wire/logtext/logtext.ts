@@ -6,7 +6,7 @@ import type { Hash } from '../../../core/hex.ts'
 import { LruCache } from '../../../core/lrucache.ts'
 import type { LogEntry } from '../../../node/events/logs.ts'
 import type { Log } from '../../../protocol/blocks/receipt.ts'
-import { logShape } from '../encodelog.ts'
+import { logShape } from '../encodereceipt.ts'
 
 /** A log's bytes and its block: one run may be in two blocks, which differ in their proof of work. */
 interface LogBytes {

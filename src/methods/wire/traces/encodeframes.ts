@@ -152,14 +152,8 @@ function gasMembers({
   stateGasUsed,
   dimensions,
 }: WholeFrame): readonly (readonly [name: string, amount: string])[] {
-  if (dimensions === undefined) {
-    return stateGasUsed === undefined ? [] : [['stateGasUsed', signedQuantity(stateGasUsed)]]
-  }
-  return [
-    ['executionGasUsed', quantityFromBigint(dimensions.executionGasUsed)],
-    ['stateGasUsed', quantityFromBigint(dimensions.stateGasUsed)],
-    ['gasRefund', quantityFromBigint(dimensions.gasRefund)],
-  ]
+  const amounts = dimensions ?? (stateGasUsed !== undefined && { stateGasUsed })
+  return Object.entries({ ...amounts }).map(([name, amount]) => [name, signedQuantity(amount)])
 }
 
 function signedQuantity(value: bigint): string {
