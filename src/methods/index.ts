@@ -13,21 +13,19 @@ import { projectMethods } from './devchain/project.ts'
 import { snapshotMethods } from './devchain/snapshots.ts'
 import { blockMethods } from './eth/block.ts'
 import { callMethods } from './eth/call.ts'
-import { chainMethods } from './eth/chain.ts'
 import { configMethods } from './eth/config.ts'
 import { feeMethods } from './eth/fees.ts'
 import { filterMethods } from './eth/filters.ts'
 import { sendMethods } from './eth/send.ts'
 import { signMethods } from './eth/sign.ts'
 import { simulateMethods } from './eth/simulate.ts'
-import { stateMethods } from './eth/state.ts'
 import { workMethods } from './eth/work.ts'
 import { evmMethods } from './evm/commands.ts'
 import { extMethods } from './ext.ts'
+import { firstMethods } from './first.ts'
 import { hardhatMethods } from './hardhat/commands.ts'
 import { minerMethods } from './miner.ts'
 import { mnrMethods } from './mnr.ts'
-import { netMethods } from './net.ts'
 import { otsMethods } from './ots/explorer.ts'
 import { personalMethods } from './personal.ts'
 import { rpcMethods } from './rpc.ts'
@@ -37,16 +35,12 @@ import { testingMethods } from './testing.ts'
 import { traceMethods } from './trace/frames.ts'
 import { txpoolMethods } from './txpool.ts'
 import { walletCallMethods } from './wallet/calls.ts'
-import { web3Methods } from './web3.ts'
 
 /** By prefix, in the order of tables. */
 export const methods: Methods = [
-  ...web3Methods,
-  ...netMethods,
-  ...chainMethods,
+  ...firstMethods,
   ...configMethods,
   ...feeMethods,
-  ...stateMethods,
   ...blockMethods,
   ...callMethods,
   ...sendMethods,

@@ -18,25 +18,25 @@ import { type Decoder, type Encoder, invalid } from '../rpc/schema.ts'
 import { type Methods, method } from './common/context.ts'
 import { bytes32, field, quantityResult, shape } from './wire/encodeobject.ts'
 
-/** Bytes as hex, which merged miners write without 0x. */
+/** Merged miners write hex without 0x. */
+function prefixed(value: unknown): unknown {
+  return typeof value === 'string' && !value.startsWith('0x') ? `0x${value}` : value
+}
+
 const bytes: Decoder<Uint8Array> = {
   name: 'hex',
   json: { title: 'hex', type: 'string', pattern: '^(0x)?([0-9a-fA-F]{2})*$' },
   decode: (value, path) => {
-    const text = typeof value === 'string' && !value.startsWith('0x') ? `0x${value}` : value
+    const text = prefixed(value)
     if (typeof text === 'string' && isBytes(text)) return parseBytes(text)
     throw invalid(path, 'bytes as pairs of hex digits', value)
   },
 }
 
-/** A number as hex, with or without 0x. */
 const hexNumber: Decoder<bigint> = {
   name: 'hex number',
   json: { title: 'hex number', type: 'string', pattern: '^(0x)?[0-9a-fA-F]{1,64}$' },
-  decode: (value, path) => {
-    const isBare = typeof value === 'string' && !value.startsWith('0x')
-    return quantity.decode(isBare ? `0x${value}` : value, path)
-  },
+  decode: (value, path) => quantity.decode(prefixed(value), path),
 }
 
 /** A parent chain's hash, little-endian, with or without 0x. */

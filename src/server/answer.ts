@@ -66,7 +66,7 @@ export interface HttpOptions {
   readonly answer: SafeAnswer
   /** Counts long replies. */
   readonly heapTrimmer: HeapTrimmer
-  /** Called for every unexpected exception. */
+  /** Called for unexpected exceptions of targets and sites; their clients get "internal error". */
   readonly onBug: (error: unknown) => void
 }
 

@@ -3,28 +3,20 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import type { DevchainSettings } from '../options/derived.ts'
-import {
-  createSafeAnswer,
-  type HttpOptions,
-  type HttpServer,
-  type ServerFront,
-  type Timeouts,
-} from './answer.ts'
+import { createSafeAnswer, type HttpOptions, type HttpServer, type Timeouts } from './answer.ts'
 import { createHostCheck, createOriginCheck } from './callers.ts'
 import { HeapTrimmer } from './heaptrimmer.ts'
 import { FastHttp } from './http/fasthttp.ts'
 
 /** `bodyLimit` in bytes, for HTTP bodies and WebSocket messages. */
 export interface ServerOptions
-  extends Pick<DevchainSettings, 'host' | 'port' | 'allowHost' | 'allowOrigin' | 'bodyLimit'> {
-  readonly front: ServerFront
+  extends Pick<DevchainSettings, 'host' | 'port' | 'allowHost' | 'allowOrigin' | 'bodyLimit'>,
+    Pick<HttpOptions, 'front' | 'onBug'> {
   /** Called with each refused `Host` header. */
   readonly onForeignHost?: ((header: string) => void) | undefined
   /** Called with a sentence, once for each foreign origin. */
   readonly onNotice?: ((text: string) => void) | undefined
   readonly timeouts?: Partial<Timeouts>
-  /** Called for exceptions of targets and sites; their clients get "internal error". */
-  readonly onBug: (error: unknown) => void
   /** True: no accelerator in front of node's HTTP server. Tests compare the two. */
   readonly isPlain?: boolean | undefined
 }

@@ -26,14 +26,10 @@ export function viewOfReceipt(
 }
 
 /** Leaves out the transaction members that the profile omits. */
-export function withShortened({ chain, profile }: ViewContext, view: BlockView): BlockView {
-  const { omittedMembers } = profile
-  if (omittedMembers === undefined) return view
-  const hardfork = chain.state.config.hardforkAt(view.header.number, view.header.timestamp)
+export function withShortened(context: ViewContext, view: BlockView): BlockView {
+  if (context.profile.omittedMembers === undefined) return view
   const transactions = (view.transactions as readonly (Hash | TransactionView)[]).map((each) =>
-    typeof each === 'string'
-      ? each
-      : { ...each, without: omittedMembers(each.transaction, hardfork) },
+    typeof each === 'string' ? each : shortened(context, each),
   )
   return { ...view, transactions: transactions as BlockView['transactions'] }
 }

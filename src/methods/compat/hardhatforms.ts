@@ -1,22 +1,26 @@
 // Hardhat's parameter formats: mostly stricter than the methods here, and checked in order before a
 // method runs; formats that only Hardhat accepts are converted.
-import { DevchainError } from '../../core/errors.ts'
+import { DevchainError, type ErrorFacts } from '../../core/errors.ts'
 import type { Profile } from './profile.ts'
 
-/** Hardhat's message for an invalid parameter; `isInput` if Hardhat calls it an invalid input. */
-interface FormError {
-  readonly message: string
-  readonly isInput?: true
+/** @throws {DevchainError} `INVALID_PARAMS` with Hardhat's message */
+type Form = (value: unknown) => void
+
+function invalid(message: string, facts: ErrorFacts = {}): DevchainError {
+  return new DevchainError('INVALID_PARAMS', message, undefined, facts)
 }
 
-type Form = (value: unknown) => FormError | undefined
+/** What Hardhat calls an invalid input. */
+function invalidInput(message: string): DevchainError {
+  return invalid(message, { isInput: 1 })
+}
 
 /** The method checks values other than text. */
 function like(pattern: RegExp, name: string): Form {
-  return (value) =>
-    typeof value !== 'string' || pattern.test(value)
-      ? undefined
-      : { message: `invalid value "${value.slice(0, MAX_SHOWN)}" supplied to : ${name}` }
+  return (value) => {
+    if (typeof value !== 'string' || pattern.test(value)) return
+    throw invalid(`invalid value "${value.slice(0, MAX_SHOWN)}" supplied to : ${name}`)
+  }
 }
 
 /** Characters of a value that a message quotes. */
@@ -28,10 +32,9 @@ const MAX_UINT64 = 2n ** 64n - 1n
 
 /** Seconds: a number or digits. The method checks other values. */
 const time: Form = (value) => {
-  if (typeof value !== 'number' && typeof value !== 'string') return undefined
+  if (typeof value !== 'number' && typeof value !== 'string') return
   const isTime = typeof value === 'number' ? Number.isSafeInteger(value) && value >= 0 : fits(value)
-  if (isTime) return undefined
-  return { message: 'Timestamp must be a non-negative number not exceeding 2^64 - 1' }
+  if (!isTime) throw invalid('Timestamp must be a non-negative number not exceeding 2^64 - 1')
 }
 
 function fits(digits: string): boolean {
@@ -43,10 +46,9 @@ function fits(digits: string): boolean {
 
 /** A quantity with too many bytes; the method checks others. */
 const uint64: Form = (value) => {
-  if (typeof value !== 'string' || !/^0x0*[1-9a-fA-F][0-9a-fA-F]{16,}$/.test(value))
-    return undefined
+  if (typeof value !== 'string' || !/^0x0*[1-9a-fA-F][0-9a-fA-F]{16,}$/.test(value)) return
   const given = value.slice(0, MAX_SHOWN)
-  return { message: `invalid value: string "${given}", expected a 8 byte hex string` }
+  throw invalid(`invalid value: string "${given}", expected a 8 byte hex string`)
 }
 
 /** State overrides: their slots are 32 bytes. */
@@ -55,11 +57,10 @@ const overrides: Form = (value) => {
     const { state, stateDiff } = (override ?? {}) as Readonly<Record<string, unknown>>
     for (const slot of [...Object.keys(state ?? {}), ...Object.keys(stateDiff ?? {})]) {
       const digits = slot.replace(/^0x/, '')
-      if (digits.length % 2 === 1) return { message: 'odd number of digits' }
-      if (digits.length !== 64) return { message: 'invalid string length' }
+      if (digits.length % 2 === 1) throw invalid('odd number of digits')
+      if (digits.length !== 64) throw invalid('invalid string length')
     }
   }
-  return undefined
 }
 
 const QUANTITY = like(/^0x[0-9a-fA-F]+$/, 'QUANTITY')
@@ -69,12 +70,11 @@ const DIGITS = like(/^0x[0-9a-fA-F]*$/, 'QUANTITY')
 
 const DATA = like(/^0x[0-9a-fA-F]*$/, 'DATA')
 
-const notText = (value: number): FormError => ({
-  message: `This method only supports strings but input was: ${value}`,
-})
-
 function textOnly(form: Form): Form {
-  return (value) => (typeof value === 'number' ? notText(value) : form(value))
+  return (value) => {
+    if (typeof value !== 'number') return form(value)
+    throw invalid(`This method only supports strings but input was: ${value}`)
+  }
 }
 
 const account: Form = textOnly(ADDRESS)
@@ -83,51 +83,46 @@ const quantityText: Form = textOnly(QUANTITY)
 
 const BYTES = like(/^0x([0-9a-fA-F]{2})*$/, 'DATA')
 
-const storageKey: Form = (value) => {
-  if (typeof value === 'number') return notText(value)
-  const error = DIGITS(value)
-  if (error !== undefined || typeof value !== 'string' || value.length <= 66) return error
+const storageKey: Form = textOnly((value) => {
+  DIGITS(value)
+  if (typeof value !== 'string' || value.length <= 66) return
   const given = value.slice(0, MAX_SHOWN)
-  const message = `Storage key must not be greater than or equal to 2^256. Received ${given}.`
-  return { message, isInput: true }
-}
+  throw invalidInput(`Storage key must not be greater than or equal to 2^256. Received ${given}.`)
+})
 
 const storageValue: Form = (value) => {
-  const error = DATA(value)
-  if (error !== undefined || typeof value !== 'string' || value.length === 66) return error
+  DATA(value)
+  if (typeof value !== 'string' || value.length === 66) return
   const bytes = Math.floor((value.length - 2) / 2)
   const given = value.slice(0, MAX_SHOWN)
   const message = `Storage value must be exactly 32 bytes long. Received ${given}, which is ${bytes} bytes long.`
-  return { message, isInput: true }
+  throw invalidInput(message)
 }
 
 const storageSlot: Form = (value) => {
-  if (value === undefined || value === null) return undefined
-  if (typeof value !== 'string') {
-    return typeof value === 'number'
-      ? { message: `Storage slot argument must be a string, got '${value}'` }
-      : undefined
+  if (typeof value === 'number') {
+    throw invalid(`Storage slot argument must be a string, got '${value}'`)
   }
-  if (value === '') return { message: 'Storage slot argument cannot be an empty string' }
+  if (typeof value !== 'string') return
+  if (value === '') throw invalid('Storage slot argument cannot be an empty string')
   const given = value.slice(0, MAX_SHOWN)
   if (!/^(0x)?[0-9a-fA-F]*$/.test(value)) {
-    return { message: `Storage slot argument must be a valid hexadecimal, got '${given}'` }
+    throw invalid(`Storage slot argument must be a valid hexadecimal, got '${given}'`)
   }
   const [most, which] = value.startsWith('0x')
     ? [66, '66 ("0x" + 32 bytes)']
     : [64, '64 (32 bytes)']
-  if (value.length <= most) return undefined
+  if (value.length <= most) return
   const message = `Storage slot argument must have a length of at most ${which}, but '${given}' has a length of ${value.length}'`
-  return { message }
+  throw invalid(message)
 }
 
 /** `requireCanonical` needs a block hash (EIP-1898). */
 const block: Form = (value) => {
-  if (typeof value !== 'object' || value === null) return undefined
-  const { blockNumber, requireCanonical } = value as Readonly<Record<string, unknown>>
-  if ((blockNumber ?? undefined) === undefined) return undefined
-  if ((requireCanonical ?? undefined) === undefined) return undefined
-  return { message: 'EIP-1898 block spec cannot have both `blockNumber` and `requireCanonical`' }
+  const { blockNumber, requireCanonical } = (value ?? {}) as Readonly<Record<string, unknown>>
+  if ((blockNumber ?? undefined) === undefined || (requireCanonical ?? undefined) === undefined)
+    return
+  throw invalid('EIP-1898 block spec cannot have both `blockNumber` and `requireCanonical`')
 }
 
 const any: Form = () => undefined
@@ -158,10 +153,7 @@ const WITH_SLOT: readonly string[] = ['eth_getStorageAt', 'hardhat_setStorageAt'
 /** @throws {DevchainError} `INVALID_PARAMS` for the first invalid parameter */
 export const adaptHardhatForms: NonNullable<Profile['adaptForms']> = (method, params) => {
   FORMS.get(method)?.forEach((form, position) => {
-    const error = form(params[position])
-    if (error === undefined) return
-    const facts = error.isInput === undefined ? {} : { isInput: 1 }
-    throw new DevchainError('INVALID_PARAMS', error.message, undefined, facts)
+    form(params[position])
   })
   const slot = params[1]
   if (!WITH_SLOT.includes(method) || typeof slot !== 'string') return params

@@ -295,12 +295,8 @@ function uncleAt(
 ): BlockView | null {
   const uncle = record.block.uncles[index]
   if (uncle === undefined) return null
-  const weight = profile.block.hasTotals ? weightOf(chain.state.tree, uncle) : NOT_WEIGHED
-  return viewOfUncle(uncle, weight)
+  return viewOfUncle(uncle, profile.block.hasTotals ? weightOf(chain.state.tree, uncle) : {})
 }
-
-/** For replies without total difficulties. */
-const NOT_WEIGHED = { cumulativeDifficulty: undefined, totalDifficulty: undefined }
 
 /** An uncle's difficulties. If its block is no longer kept, its own uncles are left out. */
 function weightOf(tree: BlockTree, uncle: Header): Parameters<typeof viewOfUncle>[1] {

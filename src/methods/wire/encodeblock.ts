@@ -3,7 +3,7 @@
 import type { Hash } from '../../core/hex.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import { belowNumber, type Upstream } from '../../node/ledger/upstream.ts'
-import { cumulativeDifficulty, sealBlock } from '../../protocol/blocks/block.ts'
+import { type Block, cumulativeDifficulty, sealBlock } from '../../protocol/blocks/block.ts'
 import {
   FIELDS,
   HEADER_FIELDS,
@@ -38,17 +38,13 @@ export const OWN_FORM: BlockForm = {
   hasTotals: true,
 }
 
-export interface BlockView {
-  readonly header: Header
-  readonly hash: Hash
+export interface BlockView extends Pick<Block, 'header' | 'hash' | 'size'> {
   /** Null members of the pending block. */
   readonly nulls: readonly PendingMember[]
-  /** Bytes of RLP. */
-  readonly size: number
   /** Undefined, as the next, if the form lacks it. */
-  readonly totalDifficulty: bigint | undefined
+  readonly totalDifficulty?: bigint | undefined
   /** The block's own difficulty and its uncles'. */
-  readonly cumulativeDifficulty: bigint | undefined
+  readonly cumulativeDifficulty?: bigint | undefined
   readonly transactions: readonly Hash[] | readonly TransactionView[]
   readonly uncles: readonly Hash[]
   readonly withdrawals: readonly Withdrawal[] | undefined
@@ -151,21 +147,15 @@ export function viewOfBlock(
 
 /**
  * An uncle, without transactions (spec 2.2).
- * @param weight difficulty of the uncle with its own uncles, and of all blocks up to and including it
+ * @param weight difficulty of the uncle with its own uncles, and of all blocks up to and including it; empty if the form
+ * lacks them
  */
 export function viewOfUncle(
   uncle: Header,
   weight: Pick<BlockView, 'cumulativeDifficulty' | 'totalDifficulty'>,
 ): BlockView {
-  const block = sealBlock(uncle, [], [])
-  return {
-    ...weight,
-    header: uncle,
-    hash: block.hash,
-    nulls: [],
-    size: block.size,
-    transactions: [],
-    uncles: [],
-    withdrawals: uncle.withdrawalsRoot === undefined ? undefined : [],
-  }
+  const { hash: uncleHash, size } = sealBlock(uncle, [], [])
+  const withdrawals = uncle.withdrawalsRoot === undefined ? undefined : []
+  const none = { nulls: [], transactions: [], uncles: [], withdrawals }
+  return { ...weight, header: uncle, hash: uncleHash, size, ...none }
 }
