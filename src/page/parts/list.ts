@@ -45,16 +45,9 @@ function Rows<T>(props: ListProps<T> & { readonly rowHeight: number }): VNode {
   const scroller = useRef<HTMLDivElement>(null)
   const before = useRef(added)
   const [{ top, height }, setSight] = useState({ top: 0, height: 900 })
-  const look = (): void => {
-    const { scrollTop = 0, clientHeight = 0 } = scroller.current ?? {}
+  const look = ({ scrollTop, clientHeight }: Element): void =>
     setSight({ top: scrollTop, height: clientHeight })
-  }
-  useEffect(() => {
-    look()
-    const observer = new ResizeObserver(look)
-    observer.observe(scroller.current!)
-    return () => observer.disconnect()
-  }, [])
+  useSize(scroller, look)
   useLayoutEffect(() => {
     const more = added - before.current
     before.current = added
@@ -69,18 +62,33 @@ function Rows<T>(props: ListProps<T> & { readonly rowHeight: number }): VNode {
   }, [focus, label])
   const first = Math.max(0, Math.floor(top / rowHeight) - BEYOND)
   const last = Math.min(total, Math.ceil((top + height) / rowHeight) + BEYOND)
+  const style = { '--columns': `var(--${kind})` }
   const rows = items.slice(first, last).map(
     (item, i) => html`<div role="row" class="row" key=${keyOf(item)} aria-rowindex=${first + i + 2}
-      style=${{ transform: `translateY(${(first + i) * rowHeight}px)`, height: `${rowHeight}px` }}>${row(item)}</div>`,
+      style=${{ ...style, transform: `translateY(${(first + i) * rowHeight}px)`, height: `${rowHeight}px` }}>${row(item)}</div>`,
   )
   return html`<div class=${`list ${kind}`} role="table" aria-label=${label} aria-rowcount=${total + 1}>
-    <div role="rowgroup" class="head dim"><div role="row" class="row">${columns.map(
+    <div role="rowgroup" class="head dim"><div role="row" class="row" style=${style}>${columns.map(
       (name) => html`<div role="columnheader" class="cell cut">${name}</div>`,
     )}</div></div>
-    <div role="rowgroup" class="rows" ref=${scroller} onScroll=${look} onKeyDown=${moveByArrows('.row')} tabindex="0" aria-label=${label}>
+    <div role="rowgroup" class="rows" ref=${scroller} onScroll=${() => look(scroller.current!)} onKeyDown=${moveByArrows('.row')} tabindex="0" aria-label=${label}>
       <div role="presentation" class="sheet" style=${{ height: `${total * rowHeight}px` }}>${rows}</div>
     </div>
   </div>`
+}
+
+/** Looks at an element at first, and whenever its size changes. */
+export function useSize(
+  element: { readonly current: Element | null },
+  look: (element: Element) => void,
+): void {
+  useEffect(() => {
+    const box = element.current!
+    look(box)
+    const observer = new ResizeObserver(() => look(box))
+    observer.observe(box)
+    return () => observer.disconnect()
+  }, [])
 }
 
 export function Cell(props: { children?: Children; className?: string }): VNode {

@@ -5,6 +5,7 @@ import { number as count, plural } from '../../core/format.ts'
 import { type Point, placeOn, type TimeBranch } from '../data/time.ts'
 import { useReads } from '../data/use.ts'
 import { classes, html } from '../html.ts'
+import { useSize } from './list.ts'
 
 /** Pixels: the line of the chain from the top, those of branches from each other, what the ends of the lines leave free. */
 const LINE = 52
@@ -39,6 +40,9 @@ interface Landmark {
 
 type Mark = Readonly<{ track: Track; number: number; label: string; title: string }>
 
+/** A mark that is drawn, and the pixels behind it. */
+type DrawnMark = Mark & { readonly room: number }
+
 interface TimelineProps {
   readonly chain: TimeBranch
   readonly branches: readonly TimeBranch[]
@@ -51,7 +55,9 @@ interface TimelineProps {
 export function Timeline(props: TimelineProps): VNode {
   const { chain, branches, point, linkOf } = props
   const [shown, go] = useMoves(props)
-  const [box, width] = useWidth()
+  const box = useRef<HTMLDivElement>(null)
+  const [width, setWidth] = useState(800)
+  useSize(box, ({ clientWidth }) => setWidth(clientWidth))
   const [most, setMost] = useState(MOST_LANES)
   const drawn = branches.filter((each, i) => i < most || each === point.branch)
   const { tracks, laneOf } = tracksOf([chain, ...drawn])
@@ -148,10 +154,9 @@ function useMarks(
   laneOf: ReadonlyMap<string, number>,
 ): readonly Mark[] {
   const newest = landmarks.slice(-MOST_MARKED)
-  const known = useReads<string | null>(
-    newest.map(({ blockHash }) => ['eth_getBlockTransactionCountByHash', [blockHash]]),
-    'era',
-  )
+  const method = 'eth_getBlockTransactionCountByHash'
+  const calls = newest.map(({ blockHash }) => [method, [blockHash]] as const)
+  const known = useReads<string | null>(calls, 'era')
   const marks = new Map<string, Mark>()
   for (const [i, { blockHash, blockNumber, label, title }] of newest.entries()) {
     if (known[i]?.value == null) continue
@@ -171,23 +176,18 @@ function together(marks: readonly Mark[]): Mark {
   return { ...marks.at(-1)!, label: textOf('label'), title: textOf('title') }
 }
 
-/** Marks that can be hit, of which each stands for those too near before it, and the pixels behind it. */
-function apart(
-  marks: readonly Mark[],
-  width: number,
-  end: number,
-): readonly (Mark & { readonly room: number })[] {
-  const spaces = marks.map(({ track, number }, i) => {
-    const next = marks[i + 1]
-    const until = next?.track === track ? next.number : end
-    return ((until - number) / end) * width + (next?.track === track ? 0 : END)
-  })
-  const shown: (Mark & { readonly room: number })[] = []
+/** Marks that can be hit, of which each stands for those too near before it. */
+function apart(marks: readonly Mark[], width: number, end: number): readonly DrawnMark[] {
+  const shown: DrawnMark[] = []
   let near: readonly Mark[] = []
   for (const [i, mark] of marks.entries()) {
     near = [...near, mark]
-    if (spaces[i]! < BETWEEN_MARKS && marks[i + 1]?.track === mark.track) continue
-    shown.push({ ...together(near), room: spaces[i]! })
+    const next = marks[i + 1]
+    const isLast = next?.track !== mark.track
+    const blocks = (isLast ? end : next.number) - mark.number
+    const room = (blocks / end) * width + (isLast ? END : 0)
+    if (room < BETWEEN_MARKS && !isLast) continue
+    shown.push({ ...together(near), room })
     near = []
   }
   return shown
@@ -214,15 +214,4 @@ function step(
   const further = stops.filter((each) => (each - number) * way > 0)
   const stop = way > 0 ? Math.min(...further) : Math.max(...further)
   go({ branch, number: event.shiftKey ? stop : number + way })
-}
-
-function useWidth(): readonly [{ current: HTMLDivElement | null }, number] {
-  const box = useRef<HTMLDivElement>(null)
-  const [width, setWidth] = useState(800)
-  useEffect(() => {
-    const observer = new ResizeObserver(() => setWidth(box.current?.clientWidth ?? 800))
-    observer.observe(box.current!)
-    return () => observer.disconnect()
-  }, [])
-  return [box, width]
 }
