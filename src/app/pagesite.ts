@@ -1,11 +1,11 @@
 // The page for browsers: three files of the build, read when a browser asks for them.
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import type { Site, SiteHead, SiteReply } from '../rpc/site.ts'
+import type { Site } from '../rpc/site.ts'
 import { pathOf } from '../server/answer.ts'
 
 /** Beside the bundle; the build writes it. */
-const FOLDER = fileURLToPath(new URL('../page/', import.meta.url))
+const FOLDER = fileURLToPath(new URL('../page', import.meta.url))
 
 /** The files by path. No chain has such a path, as names of chains have no dot. */
 const FILES: Readonly<Record<string, string>> = {
@@ -42,25 +42,17 @@ const HEADERS = {
 
 /** @param isChain the path is of a chain, or of one that the first request makes */
 export function pageSite(isChain: (path: string) => boolean): Site {
+  // browsers name HTML when they open a page; programs and probes do not
+  const isForBrowsers = (accept: string): boolean => accept.toLowerCase().includes('text/html')
   return {
     owns: ({ method, target, accept }) =>
       method === 'GET' &&
       (pathOf(target) in FILES || (isForBrowsers(accept) && isChain(pathOf(target)))),
-    answer: async ({ target }: SiteHead) => {
+    answer: async ({ target }) => {
       const path = pathOf(target)
-      const type = FILES[path]
-      return type === undefined
-        ? await fileReply('index.html', 'text/html; charset=utf-8')
-        : await fileReply(path.slice(1), type)
+      const contentType = FILES[path] ?? 'text/html; charset=utf-8'
+      const body = await readFile(FOLDER + (path in FILES ? path : '/index.html'), 'utf8')
+      return { status: 200, contentType, body, headers: HEADERS }
     },
   }
-}
-
-/** Browsers name HTML when they open a page; programs and probes do not. */
-function isForBrowsers(accept: string): boolean {
-  return accept.toLowerCase().includes('text/html')
-}
-
-async function fileReply(name: string, contentType: string): Promise<SiteReply> {
-  return { status: 200, contentType, body: await readFile(FOLDER + name, 'utf8'), headers: HEADERS }
 }
