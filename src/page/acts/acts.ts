@@ -1,12 +1,11 @@
 // What somebody can do to the chain from the page: forms, and the calls that they make.
-import type { RpcCall } from './callcode.ts'
+import { call, type RpcCall } from './callcode.ts'
 import { type Field, type FormValues, FROM, type Texts, VALUE } from './fields.ts'
 
 export interface Act {
-  readonly id: string
   readonly title: string
   readonly about: string
-  readonly fields: readonly Field[]
+  readonly fields?: readonly Field[]
   readonly start?: Texts
   readonly isDangerous?: boolean
   readonly calls: (values: FormValues, owned: readonly string[]) => readonly RpcCall[]
@@ -22,11 +21,10 @@ const PEER: Field = { ...NAME, name: 'peer', label: 'Peer', ...OF_PEER }
 
 const MINE = call('hardhat_mine', '0x1')
 
-/** By the headings under which they stand. */
-export const ACTS: Readonly<Record<string, readonly Act[]>> = {
-  Transactions: [
-    {
-      id: 'send',
+/** By the headings under which they stand, and by what links call them. */
+export const ACTS: Readonly<Record<string, Readonly<Record<string, Act>>>> = {
+  Transactions: {
+    send: {
       title: 'Send a transaction',
       about:
         'Sends ether or data, also from accounts without a key here. Without a recipient it deploys the data as a contract.',
@@ -37,53 +35,44 @@ export const ACTS: Readonly<Record<string, readonly Act[]>> = {
         DATA,
         { name: 'gas', label: 'Gas limit', kind: 'count', hint: 'estimated', isOptional: true },
       ],
-      calls: (order, owned) => [
-        ...impersonating(order.from, owned),
-        call('eth_sendTransaction', order),
-      ],
+      calls: sending,
     },
-    {
-      id: 'call',
+    call: {
       title: 'Call',
       about: 'Runs a call on the newest state. The chain does not change.',
       fields: [{ ...FROM, isOptional: true }, TO, VALUE, DATA],
       calls: (order) => [call('eth_call', order, 'latest')],
     },
-  ],
-  Accounts: [
-    {
-      id: 'impersonate',
+  },
+  Accounts: {
+    impersonate: {
       title: 'Impersonate',
       about: 'Lets anybody send from an account without its key.',
       fields: [ACCOUNT],
       calls: ({ account }) => [call('hardhat_impersonateAccount', account)],
     },
-    {
-      id: 'stop',
+    stop: {
       title: 'Stop impersonating',
       about: 'Refuses transactions from the account again, unless its key is here.',
       fields: [ACCOUNT],
       calls: ({ account }) => [call('hardhat_stopImpersonatingAccount', account)],
     },
-    {
-      id: 'balance',
+    balance: {
       title: 'Set a balance',
       about: 'Sets the balance of any account, without a transaction.',
       fields: [ACCOUNT, { ...VALUE, label: 'Balance', isOptional: false }],
       calls: ({ account, value }) => [call('hardhat_setBalance', account, value)],
     },
-    {
-      id: 'label',
+    label: {
       title: 'Name an account',
       about:
         'Shows a name for the account here, in the log and in traces. An empty name removes it.',
       fields: [ACCOUNT, { ...NAME, isOptional: true }],
       calls: ({ account, name = '' }) => [call('devchain_label', { [String(account)]: name })],
     },
-  ],
-  'Blocks and time': [
-    {
-      id: 'mine',
+  },
+  'Blocks and time': {
+    mine: {
       title: 'Mine blocks',
       about: 'Mines blocks now, with the transactions that wait in the pool.',
       fields: [
@@ -93,64 +82,53 @@ export const ACTS: Readonly<Record<string, readonly Act[]>> = {
       start: { blocks: '1' },
       calls: ({ blocks, between }) => [call('hardhat_mine', blocks, ...(between ? [between] : []))],
     },
-    {
-      id: 'automine',
+    automine: {
       title: 'Pause mining',
       about: 'Lets transactions wait in the pool until a block is mined.',
-      fields: [],
       calls: () => [call('evm_setAutomine', false)],
     },
-    {
-      id: 'resume',
+    resume: {
       title: 'Resume mining',
       about: 'Mines a block for each transaction, and one now for those that wait.',
-      fields: [],
       calls: () => [call('evm_setAutomine', true), MINE],
     },
-    {
-      id: 'time',
+    time: {
       title: 'Move time ahead',
       about: 'Moves the clock ahead and mines a block, so that contracts see the time.',
       fields: [{ name: 'seconds', label: 'By', kind: 'duration', hint: '1 d, 2 h 30 min, 90' }],
       start: { seconds: '1 d' },
       calls: ({ seconds }) => [call('evm_increaseTime', seconds), MINE],
     },
-    {
-      id: 'moment',
+    moment: {
       title: 'Set the next time',
       about: 'Mines a block with this timestamp. Later blocks go on from there.',
       fields: [{ name: 'time', label: 'Time (UTC)', kind: 'moment', hint: '2030-01-01 12:00' }],
       calls: ({ time }) => [call('evm_setNextBlockTimestamp', time), MINE],
     },
-  ],
-  Snapshots: [
-    {
-      id: 'snapshot',
+  },
+  Snapshots: {
+    snapshot: {
       title: 'Take a snapshot',
       about: 'Remembers the whole chain. A snapshot with a name stays after a revert.',
       fields: [{ ...NAME, isOptional: true }],
       calls: ({ name }) => [name ? call('devchain_snapshot', { name }) : call('evm_snapshot')],
     },
-    {
-      id: 'revert',
+    revert: {
       title: 'Revert to a snapshot',
       about: 'Restores the chain as it was. The snapshot stays, for more reverts.',
       fields: [{ name: 'snapshot', label: 'Snapshot', kind: 'snapshot' }],
       calls: ({ snapshot }) => [call('devchain_revert', snapshot)],
     },
-    {
-      id: 'reset',
+    reset: {
       title: 'Reset the chain',
       about:
         'Goes back to genesis. All blocks, snapshots, pending transactions and imported keys are lost.',
-      fields: [],
       isDangerous: true,
       calls: () => [call('evm_reset')],
     },
-  ],
-  Network: [
-    {
-      id: 'newchain',
+  },
+  Network: {
+    newchain: {
       title: 'Make a chain',
       about:
         'Makes another chain in this process, which begins as this one did or branches off a snapshot.',
@@ -163,43 +141,40 @@ export const ACTS: Readonly<Record<string, readonly Act[]>> = {
         call('devchain_newChain', { name, from: origin, block }),
       ],
     },
-    {
-      id: 'dropchain',
+    dropchain: {
       title: 'Drop a chain',
       about: 'Drops a chain of this process with all its blocks, and ends its connections.',
       fields: [{ ...NAME, hint: 'alice' }],
       isDangerous: true,
       calls: ({ name }) => [call('devchain_dropChain', name)],
     },
-    {
-      id: 'peer',
+    peer: {
       title: 'Add a peer',
       about: 'Connects to another devchain. Blocks and transactions travel between both.',
       fields: [{ name: 'url', label: 'URL', kind: 'word', hint: 'ws://localhost:8546' }],
       calls: ({ url }) => [call('admin_addPeer', url)],
     },
-    {
-      id: 'partition',
+    partition: {
       title: 'Partition a peer',
       about: 'Disconnects a peer until it is connected again; all peers without a name.',
       fields: [PEER],
       calls: ({ peer }) => [call('devchain_partition', { peer, on: true })],
     },
-    {
-      id: 'heal',
+    heal: {
       title: 'Connect a peer again',
       about: 'Ends a partition. The heavier branch of both chains wins.',
       fields: [PEER],
       calls: ({ peer }) => [call('devchain_partition', { peer, on: false })],
     },
-  ],
+  },
 }
 
-function call(method: string, ...params: readonly unknown[]): RpcCall {
-  return { method, params }
-}
-
-/** The call that lets an account without a key here send. */
-export function impersonating(from: unknown, owned: readonly string[]): readonly RpcCall[] {
-  return owned.includes(String(from)) ? [] : [call('hardhat_impersonateAccount', from)]
+/** The calls that send, also from an account without a key here. */
+export function sending(order: FormValues, owned: readonly string[]): readonly RpcCall[] {
+  const { from } = order
+  const isOwned = owned.includes(String(from))
+  return [
+    ...(isOwned ? [] : [call('hardhat_impersonateAccount', from)]),
+    call('eth_sendTransaction', order),
+  ]
 }

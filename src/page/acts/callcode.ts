@@ -3,24 +3,37 @@ import { shellWord } from '../../core/format.ts'
 
 export type RpcCall = Readonly<{ method: string; params: readonly unknown[] }>
 
+export function call(method: string, ...params: readonly unknown[]): RpcCall {
+  return { method, params }
+}
+
 type Members = Readonly<Record<string, string | undefined>>
 
-export function jsonOf({ method, params }: RpcCall): string {
+/** Calls to a URL in each form. */
+export const CALL_FORMS: Readonly<
+  Record<string, (calls: readonly RpcCall[], url: string) => string>
+> = {
+  'JSON-RPC': (calls) => calls.map(jsonOf).join('\n'),
+  curl: (calls, url) => calls.map((each) => curlOf(url, each)).join('\n'),
+  viem: (calls, url) => [viemClientOf(url), ...calls.map(viemOf)].join('\n'),
+}
+
+function jsonOf({ method, params }: RpcCall): string {
   return JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }, null, 2)
 }
 
-export function curlOf(url: string, { method, params }: RpcCall): string {
+function curlOf(url: string, { method, params }: RpcCall): string {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
   return `curl ${shellWord(url)} -H 'content-type: application/json' -d ${shellWord(body)}`
 }
 
 /** The client on which the calls of `viemOf` run. */
-export function viemClientOf(url: string): string {
+function viemClientOf(url: string): string {
   return `const client = createTestClient({ mode: 'hardhat', transport: http(${quoted(url)}) })
   .extend(publicActions).extend(walletActions)`
 }
 
-export function viemOf(call: RpcCall): string {
+function viemOf(call: RpcCall): string {
   const [first, second] = call.params as readonly [unknown, unknown]
   const write = ACTIONS[call.method]
   return `await client.${write === undefined ? requestOf(call) : write(first, second)}`

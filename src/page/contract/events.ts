@@ -25,17 +25,11 @@ export function Events({ address, abi, route }: EventsProps): VNode {
   const first = Math.max(0, last - blocks + 1)
   // the newest block as a tag: what was read stays in sight while the next is read
   const toBlock = route.at === undefined ? 'latest' : hex(last)
-  const query = {
-    address,
-    fromBlock: hex(Math.floor(first / FIRST_BLOCKS) * FIRST_BLOCKS),
-    toBlock,
-  }
-  const read = useRead<readonly RpcLog[]>('eth_getLogs', [query], 'now')
+  const fromBlock = hex(Math.floor(first / FIRST_BLOCKS) * FIRST_BLOCKS)
+  const read = useRead<readonly RpcLog[]>('eth_getLogs', [{ address, fromBlock, toBlock }], 'now')
   const left = branch ? leftUpTo({ branch, number }) : []
-  const others = useReads<readonly RpcLog[]>(
-    left.map(({ hash }) => ['eth_getLogs', [{ address, blockHash: hash }]]),
-    'era',
-  )
+  const calls = left.map(({ hash }) => ['eth_getLogs', [{ address, blockHash: hash }]] as const)
+  const others = useReads<readonly RpcLog[]>(calls, 'era')
   if (read.value === undefined) return html`<${Waiting} read=${read} />`
   const logs = [...read.value, ...others.flatMap(({ value }) => value ?? [])].reverse()
   const further =
@@ -54,5 +48,5 @@ function EventCells({ abi, log }: { abi: readonly unknown[]; log: RpcLog }): VNo
     <${Cell}><a class="strong" href=${linkTo(['block', Number(log.blockNumber)])}>${count(Number(log.blockNumber))}</a><//>
     <${Cell}>${known?.name ?? html`<code title=${log.topics[0]}>${short(log.topics[0] ?? 'anonymous')}</code>`}<//>
     <${Cell}><span title=${cut(whole)}>${values.map(([name, text], i) => html`${i > 0 && ' '}<span class="dim">${name}</span> <${Linked} text=${text} />`)}</span><//>
-    <${Cell}><${HexLink} value=${log.transactionHash} to=${['tx', log.transactionHash]} /><//>`
+    <${Cell}><${HexLink} value=${log.transactionHash} to="tx" /><//>`
 }

@@ -1,23 +1,20 @@
 // The functions of a contract as forms: read, or simulate and send.
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
-import { impersonating } from '../acts/acts.ts'
-import type { RpcCall } from '../acts/callcode.ts'
-import { type Field, type FormValues, FROM, VALUE } from '../acts/fields.ts'
+import { encodeFunctionData } from 'viem/utils'
+import { sending } from '../acts/acts.ts'
+import { call, type RpcCall } from '../acts/callcode.ts'
+import { type FormValues, FROM, VALUE } from '../acts/fields.ts'
 import {
   type AbiFunction,
-  type AbiParameter,
-  argumentOf,
-  dataOf,
+  fieldOf,
   functionsOf,
-  hintOf,
   isRead,
-  labelOf,
   resultsOf,
   signatureOf,
 } from '../data/abi.ts'
-import { useOwned } from '../data/accounts.ts'
 import type { BlockParam } from '../data/time.ts'
+import { useOwned } from '../data/use.ts'
 import { html } from '../html.ts'
 import { Empty, Linked } from '../parts/basics.ts'
 import { type Run, RunResult } from '../parts/calls.ts'
@@ -56,38 +53,20 @@ function FunctionForm(props: FormProps): VNode {
 
 function FunctionBody({ address: to, item, block }: FormProps): VNode {
   const owned = useOwned()
+  const orderOf = ({ from, value, ...args }: FormValues): FormValues => {
+    const data = encodeFunctionData({ abi: [item], args: Object.values(args) })
+    return { from, to, data, value }
+  }
+  const callAt = (at: BlockParam) => (values: FormValues) => [call('eth_call', orderOf(values), at)]
+  const send = (values: FormValues): readonly RpcCall[] => sending(orderOf(values), owned)
   const isPayable = item.stateMutability === 'payable'
-  const fields = item.inputs.map(fieldOf)
-  const orderOf = ({ from, value, ...args }: FormValues): Readonly<Record<string, unknown>> => {
-    const data = dataOf(item, Object.values(args))
-    return isRead(item) ? { to, data } : { from, to, data, value }
-  }
-  const call = (order: unknown, at: BlockParam): readonly RpcCall[] => [
-    { method: 'eth_call', params: [order, at] },
-  ]
-  const props = isRead(item)
-    ? { fields, buttons: { Read: (values: FormValues) => call(orderOf(values), block) } }
-    : {
-        fields: [...fields, FROM, ...(isPayable ? [VALUE] : [])],
-        buttons: {
-          Simulate: (values: FormValues) => call(orderOf(values), 'latest'),
-          Send: (values: FormValues) => [
-            ...impersonating(values.from, owned),
-            { method: 'eth_sendTransaction', params: [orderOf(values)] },
-          ],
-        },
-      }
-  return html`<${CallForm} ...${props} start=${{ from: owned[0] }} result=${(run: Run) => html`<${Outcome} run=${run} item=${item} />`} />`
-}
-
-function fieldOf(input: AbiParameter, index: number): Field {
-  return {
-    name: `${index}`,
-    label: labelOf(input, index),
-    kind: input.type === 'address' ? 'account' : 'word',
-    hint: [input.type, hintOf(input)].filter(Boolean).join(': '),
-    parse: (text) => argumentOf(input, text),
-  }
+  const sent = [FROM, ...(isPayable ? [VALUE] : [])]
+  const fields = [...item.inputs.map(fieldOf), ...(isRead(item) ? [] : sent)]
+  const buttons = isRead(item)
+    ? { Read: callAt(block) }
+    : { Simulate: callAt('latest'), Send: send }
+  return html`<${CallForm} fields=${fields} buttons=${buttons} start=${{ from: owned[0] }}
+    result=${(run: Run) => html`<${Outcome} run=${run} item=${item} />`} />`
 }
 
 function Outcome({ run, item }: { run: Run; item: AbiFunction }): VNode {

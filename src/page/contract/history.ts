@@ -9,7 +9,7 @@ import { leftUpTo, stateOf, usePoint } from '../data/time.ts'
 import { type Reading, useRead, useReads, useSteady } from '../data/use.ts'
 import { html } from '../html.ts'
 import { Empty, HexLink, Waiting } from '../parts/basics.ts'
-import { Group } from '../parts/changes.ts'
+import { Group } from '../parts/storage.ts'
 import { callText, useDescription } from '../parts/transactions.ts'
 
 /** Transactions of one look, beside the rest of the last block. */
@@ -27,10 +27,8 @@ export function useTransactionsOf(
 ): Reading<RpcPage> {
   const { branch, number = 0 } = usePoint(route) ?? {}
   const left = branch && older === undefined ? leftUpTo({ branch, number }) : []
-  const blocks = useReads<{ readonly transactions: readonly RpcTransaction[] } | null>(
-    left.map(({ hash }) => ['eth_getBlockByHash', [hash, true]]),
-    'era',
-  )
+  const calls = left.map(({ hash }) => ['eth_getBlockByHash', [hash, true]] as const)
+  const blocks = useReads<{ readonly transactions: readonly RpcTransaction[] } | null>(calls, 'era')
   const before = route.at === undefined ? 0 : Math.min(number + 1, branch?.first ?? 0)
   const params = [address, older ?? before, size]
   const read = useRead<RpcPage>(branch ? 'ots_searchTransactionsBefore' : '', params, 'now')
@@ -58,48 +56,30 @@ export function History(props: HistoryProps): VNode {
   const all = newest + 1 - (lastPage ? 0 : oldest)
   const blocks = Math.min(all, most)
   const upTo = older === undefined ? stateOf(route) : hex(newest)
-  const changes = useRead<readonly RpcDirectChange[]>(
-    read.value ? 'devchain_directChanges' : '',
-    [address, upTo, hex(blocks)],
-    'now',
-  )
+  const method = read.value ? 'devchain_directChanges' : ''
+  const params = [address, upTo, hex(blocks)]
+  const changes = useRead<readonly RpcDirectChange[]>(method, params, 'now')
   const direct = useSteady(changes.value) ?? []
   if (read.value === undefined) return html`<${Waiting} read=${read} />`
-  const entries = [
-    ...direct.map(
-      (each) => [each, html`<${DirectEntry} key=${each.blockHash} change=${each} />`] as const,
-    ),
-    ...txs.map(
-      (each) =>
-        [each, html`<${Entry} key=${each.hash} transaction=${each} address=${address} />`] as const,
-    ),
-  ]
   // what was set after a block is newer than its transactions, and sorting keeps the order of equals
-  entries.sort(([a], [b]) => Number(b.blockNumber) - Number(a.blockNumber))
+  const entries = [...direct, ...txs].sort((a, b) => Number(b.blockNumber) - Number(a.blockNumber))
   return html`${entries.length === 0 && html`<${Empty}>Nothing changed it.<//>`}
-    ${entries.map(([, entry]) => entry)}
+    ${entries.map((each) => html`<${'hash' in each ? Entry : DirectEntry} key=${'hash' in each ? each.hash : each.blockHash} of=${each} address=${address} />`)}
     ${changes.error && html`<${Waiting} read=${changes} />`}
     ${blocks < all && html`<p class="inset"><span class="dim">Changes without a transaction: in the newest ${plural(blocks, 'block')} of ${count(all)}</span> ${most < MOST_BLOCKS && html`<button type="button" onClick=${() => setMost(MOST_BLOCKS)}>Search ${plural(Math.min(all, MOST_BLOCKS), 'block')}</button>`}</p>`}
     <p class="inset"><button type="button" disabled=${pages.length === 1} onClick=${() => setPages(pages.slice(0, -1))}>Newer</button> <button type="button" disabled=${lastPage} onClick=${() => setPages([...pages, oldest])}>Older</button></p>`
 }
 
-interface RpcAccountPart {
-  readonly balance?: string
-  /** As the tracer has it, or as hex. */
-  readonly nonce?: number | string
-  readonly code?: string
-}
+/** Balance, nonce and code, as far as they are known; the nonce as the tracer has it, or as hex. */
+type RpcAccountPart = Readonly<Record<string, string | number>>
 
 /** Of prestateTracer in diff mode: `post` has what differs. */
-interface RpcDiff {
-  readonly pre: Readonly<Record<string, RpcAccountPart>>
-  readonly post: Readonly<Record<string, RpcAccountPart>>
-}
+type RpcDiff = Readonly<Record<'pre' | 'post', Readonly<Record<string, RpcAccountPart>>>>
 
 const DIFF = { tracer: 'prestateTracer', tracerConfig: { diffMode: true } }
 
-function Entry({ transaction, address }: { transaction: RpcTransaction; address: string }): VNode {
-  const { hash, blockNumber } = transaction
+function Entry({ of, address }: { of: RpcTransaction; address: string }): VNode {
+  const { hash, blockNumber } = of
   const trace = useRead<RpcTrace>('devchain_traceTransaction', [hash], 'era')
   const diff = useRead<RpcDiff>('debug_traceTransaction', [hash, DIFF], 'era')
   const names = useDescription(hash)
@@ -108,7 +88,7 @@ function Entry({ transaction, address }: { transaction: RpcTransaction; address:
   const { pre, post } = diff.value
   const storage = trace.value.storage.find((each) => each.address.toLowerCase() === address)
   const lines = [...partTexts(pre[address] ?? {}, post[address] ?? {}), ...(storage?.changes ?? [])]
-  const title = html`<a class="strong" href=${linkTo(['block', Number(blockNumber)])}>${count(Number(blockNumber))}</a> <${HexLink} value=${hash} to=${['tx', hash]} /> <span class="dim">${callText(transaction, names)}</span>`
+  const title = html`<a class="strong" href=${linkTo(['block', Number(blockNumber)])}>${count(Number(blockNumber))}</a> <${HexLink} value=${hash} to="tx" /> <span class="dim">${callText(of, names)}</span>`
   return html`<${Group} title=${title} lines=${lines.length === 0 ? ['nothing changed'] : lines} />`
 }
 
@@ -121,25 +101,23 @@ interface RpcDirectChange {
   readonly storage: readonly string[]
 }
 
-function DirectEntry({ change }: { change: RpcDirectChange }): VNode {
-  const { blockNumber, blockHash, before, after, storage } = change
+function DirectEntry({ of }: { of: RpcDirectChange }): VNode {
+  const { blockNumber, blockHash, before, after, storage } = of
   const title = html`<a class="strong" href=${linkTo(['block', blockHash])}>${count(Number(blockNumber))}</a> <span class="dim">set after this block, without a transaction</span>`
   const parts = partTexts(before ?? {}, after ?? { balance: '0x0', nonce: '0x0', code: '0x' })
   return html`<${Group} title=${title} lines=${[...parts, ...storage]} />`
 }
 
+/** The parts of an account: what one has that nobody used, and how a value is shown. */
+const PARTS = {
+  balance: ['0x0', (value: string) => ether(BigInt(value))],
+  nonce: ['0x0', (value: string) => count(Number(value))],
+  code: ['0x', (value: string) => (value === '0x' ? 'none' : plural(value.length / 2 - 1, 'byte'))],
+} as const
+
 function partTexts(pre: RpcAccountPart, post: RpcAccountPart): readonly string[] {
-  const texts = {
-    balance: (value: unknown) => ether(BigInt(String(value))),
-    nonce: (value: unknown) => count(Number(value)),
-    code: (value: unknown) => {
-      const { length } = String(value)
-      return length <= 2 ? 'none' : plural(length / 2 - 1, 'byte')
-    },
-  }
-  const usual = { balance: '0x0', nonce: '0x0', code: '0x' }
-  return (['balance', 'nonce', 'code'] as const)
-    .map((key) => [key, pre[key] ?? usual[key], post[key]] as const)
-    .filter(([, from, to]) => to !== undefined && from !== to)
-    .map(([key, from, to]) => `${key} ${texts[key](from)} → ${texts[key](to)}`)
+  return Object.entries(PARTS).flatMap(([part, [unused, text]]) => {
+    const [from, to] = [pre[part] ?? unused, post[part]]
+    return to === undefined || to === from ? [] : [`${part} ${text(`${from}`)} → ${text(`${to}`)}`]
+  })
 }

@@ -1,18 +1,13 @@
 // ABIs: what people type becomes arguments, and bytes become values to read.
 import type { Abi, AbiEvent, AbiFunction, AbiParameter, Hex } from 'viem'
-import {
-  decodeEventLog,
-  decodeFunctionData,
-  decodeFunctionResult,
-  encodeFunctionData,
-} from 'viem/utils'
+import { decodeEventLog, decodeFunctionData, decodeFunctionResult } from 'viem/utils'
 import { attempt } from '../../core/errors.ts'
 import { amount, number as count } from '../../core/format.ts'
 import { jsonIn } from '../../core/objects.ts'
-import { parseAddress, parseBytes, parseCount, parseEther } from './parse.ts'
+import { type Field, parseAddress, parseBytes, parseCount, parseEther } from '../acts/fields.ts'
 import type { RpcLog } from './shapes.ts'
 
-export type { AbiFunction, AbiParameter }
+export type { AbiFunction }
 
 /** From this on, a number is also shown as with 18 decimals. */
 const LARGE = 10n ** 14n
@@ -30,16 +25,22 @@ export function signatureOf({ name, inputs }: AbiFunction): string {
   return `${name}(${inputs.map((each) => [each.type, each.name].filter(Boolean).join(' ')).join(', ')})`
 }
 
-export function dataOf(item: AbiFunction, args: readonly unknown[]): Hex {
-  return encodeFunctionData({ abi: [item], functionName: item.name, args })
-}
-
-export function labelOf({ name }: AbiParameter, index: number): string {
+function labelOf({ name }: AbiParameter, index: number): string {
   return name || `argument ${index + 1}`
 }
 
+export function fieldOf(input: AbiParameter, index: number): Field {
+  return {
+    name: `${index}`,
+    label: labelOf(input, index),
+    kind: input.type === 'address' ? 'account' : 'word',
+    hint: [input.type, hintOf(input)].filter(Boolean).join(': '),
+    parse: (text) => argumentOf(input, text),
+  }
+}
+
 /** What is expected in the field of an argument. */
-export function hintOf({ type }: AbiParameter): string {
+function hintOf({ type }: AbiParameter): string {
   if (type.endsWith(']')) return '["first", "second"]'
   if (type.startsWith('tuple')) return '{"name": "value"}'
   if (/^u?int/.test(type)) return '0, 1.5 ether'
@@ -50,27 +51,30 @@ export function hintOf({ type }: AbiParameter): string {
  * Arrays and structs are JSON, whose items are as in fields of their own.
  * @throws Error that says what was expected
  */
-export function argumentOf(input: AbiParameter, given: unknown): unknown {
+function argumentOf(input: AbiParameter, given: unknown): unknown {
   const { type } = input
-  const list = /^(.*)\[(\d*)\]$/.exec(type)
-  if (list !== null) {
-    const items = typeof given === 'string' ? jsonIn(given) : given
-    if (!Array.isArray(items)) throw new Error('expected a list such as ["0x12", 5]')
-    if (list[2] !== '' && items.length !== Number(list[2]))
-      throw new Error(`expected ${list[2]} items, got ${items.length}`)
-    return items.map((each) => argumentOf({ ...input, type: list[1]! }, each))
+  const [, itemType, length = ''] = /^(.*)\[(\d*)\]$/.exec(type) ?? []
+  const value = typeof given === 'string' ? jsonIn(given) : given
+  if (itemType !== undefined) {
+    if (!Array.isArray(value)) throw new Error('expected a list such as ["0x12", 5]')
+    if (length !== '' && value.length !== Number(length))
+      throw new Error(`expected ${length} items, got ${value.length}`)
+    return value.map((each) => argumentOf({ ...input, type: itemType }, each))
   }
   if (type === 'tuple' && 'components' in input) {
-    const members = typeof given === 'string' ? jsonIn(given) : given
-    if (typeof members !== 'object' || members === null)
+    const { components } = input
+    if (typeof value !== 'object' || value === null)
       throw new Error('expected an object of members')
-    const values = input.components.map((each, i) =>
-      argumentOf(each, memberOf(members as Readonly<Record<string, unknown>>, each, i)),
-    )
+    const values = components.map((each, i) => {
+      const member = (value as Readonly<Record<string, unknown>>)[
+        Array.isArray(value) ? i : (each.name ?? '')
+      ]
+      if (member === undefined) throw new Error(`expected ${each.name || `member ${i + 1}`}`)
+      return argumentOf(each, member)
+    })
     // viem takes a struct without names as a list
-    const hasNames = input.components.every(({ name }) => name)
-    if (!hasNames) return values
-    return Object.fromEntries(input.components.map(({ name }, i) => [name, values[i]]))
+    if (!components.every(({ name }) => name)) return values
+    return Object.fromEntries(components.map(({ name }, i) => [name, values[i]]))
   }
   const text = String(given)
   if (type === 'address') return parseAddress(text)
@@ -80,16 +84,6 @@ export function argumentOf(input: AbiParameter, given: unknown): unknown {
   }
   if (/^u?int/.test(type)) return integerOf(text)
   return type.startsWith('bytes') ? bytesOf(type, text) : text
-}
-
-function memberOf(
-  members: Readonly<Record<string, unknown>>,
-  { name }: AbiParameter,
-  index: number,
-): unknown {
-  const value = Array.isArray(members) ? members[index] : members[name ?? '']
-  if (value === undefined) throw new Error(`expected ${name || `member ${index + 1}`}`)
-  return value
 }
 
 function integerOf(text: string): bigint {

@@ -13,9 +13,9 @@ export interface LoggedCall {
   readonly error: { readonly code: number; readonly message: string } | null
   /** The call in words; null if no name is known. */
   readonly text: string | null
-  /** What contracts printed. */
-  readonly console: readonly string[]
 }
+
+type CallNews = Omit<LoggedCall, 'id' | 'at'> & Readonly<{ console: readonly string[] }>
 
 const MOST_CALLS = 5_000
 
@@ -23,19 +23,11 @@ const MOST_CALLS = 5_000
 const BETWEEN_MS = 150
 
 /** A console line has an entry of its own, after its call. */
-const PRINTED: Omit<LoggedCall, 'id' | 'at'> = {
-  method: 'console.log',
-  params: [],
-  durationMs: 0,
-  result: '',
-  error: null,
-  text: null,
-  console: [],
-}
+const PRINTED = { method: 'console.log', params: [], durationMs: 0, result: '', error: null }
 
-export class CallLog {
+/** Sends `change` when calls came. */
+class CallLog extends EventTarget {
   readonly #chain: ChainClient
-  readonly #listeners = new Set<() => void>()
   #count = 0
   #isSubscribed = false
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -44,20 +36,15 @@ export class CallLog {
   problem: Error | undefined
 
   constructor(chain: ChainClient) {
+    super()
     this.#chain = chain
-    chain.onChange(() => this.#follow())
+    chain.addEventListener('change', () => this.#follow())
     this.#follow()
   }
 
   clear(): void {
     this.calls = []
     this.#announce()
-  }
-
-  /** @returns ends it */
-  onCall(listener: () => void): () => void {
-    this.#listeners.add(listener)
-    return () => void this.#listeners.delete(listener)
   }
 
   /** A subscription ends with its connection. */
@@ -70,17 +57,17 @@ export class CallLog {
     this.#isSubscribed = true
     this.problem = undefined
     this.#chain
-      .subscribe('calls', (news) => this.#take(news as Omit<LoggedCall, 'id' | 'at'>))
+      .subscribe('calls', (news) => this.#take(news as CallNews))
       .catch((error: Error) => {
         this.problem = error
         this.#announce()
       })
   }
 
-  #take(news: Omit<LoggedCall, 'id' | 'at'>): void {
+  #take({ console: printed, ...call }: CallNews): void {
     const at = Date.now()
-    const lines = news.console.map((text) => ({ ...PRINTED, text }))
-    for (const each of [news, ...lines]) this.calls.push({ ...each, id: ++this.#count, at })
+    const lines = printed.map((text) => ({ ...PRINTED, text }))
+    for (const each of [call, ...lines]) this.calls.push({ ...each, id: ++this.#count, at })
     // the oldest tenth at once, not one for each call
     if (this.calls.length > MOST_CALLS * 1.1) this.calls = this.calls.slice(-MOST_CALLS)
     this.#timer ??= setTimeout(() => this.#announce(), BETWEEN_MS)
@@ -89,7 +76,7 @@ export class CallLog {
   #announce(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    for (const listener of this.#listeners) listener()
+    this.dispatchEvent(new Event('change'))
   }
 }
 

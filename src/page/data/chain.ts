@@ -28,12 +28,7 @@ export interface Kept {
   readonly size: number
 }
 
-interface ChangeNews {
-  readonly blockNumber: string
-  readonly blockHash: string
-  readonly removed: string
-  readonly pending: string
-}
+type ChangeNews = Readonly<Record<'blockNumber' | 'blockHash' | 'removed' | 'pending', string>>
 
 /** Results, and their sizes, of which at most twice as many are kept. */
 const KEPT = 2_000
@@ -43,12 +38,12 @@ const KEPT_SIZE = { most: 12_000_000, of: ({ size }: Kept): number => size }
 const BETWEEN_MS = 80
 const HIDDEN_MS = 1_000
 
-export class ChainClient {
+/** Sends `change` when its view changed. */
+export class ChainClient extends EventTarget {
   readonly path: string
-  readonly #socket: RpcSocket
+  readonly socket: RpcSocket
   #kept = new LruCache<string, Kept>(KEPT, KEPT_SIZE)
   readonly #running = new Map<string, Promise<Kept>>()
-  readonly #listeners = new Set<() => void>()
   readonly #news = new Map<string, (result: unknown) => void>()
   #view: ChainView = {
     status: 'connecting',
@@ -63,8 +58,9 @@ export class ChainClient {
   #announcedMs = 0
 
   constructor(origin: string, path: string) {
+    super()
     this.path = path
-    this.#socket = new RpcSocket(`${origin}${path}`, {
+    this.socket = new RpcSocket(`${origin}${path}`, {
       onOpen: () => void this.#begin(),
       onLost: () => this.#set({ status: 'lost' }),
       onNews: (id, result) => this.#news.get(id)?.(result),
@@ -75,26 +71,6 @@ export class ChainClient {
     return this.#view
   }
 
-  /** Whether requests have no response yet. */
-  get isWaiting(): boolean {
-    return this.#socket.isWaiting
-  }
-
-  /** Requests so far. */
-  get sent(): number {
-    return this.#socket.sent
-  }
-
-  /** @returns ends it */
-  onChange(listener: () => void): () => void {
-    this.#listeners.add(listener)
-    return () => void this.#listeners.delete(listener)
-  }
-
-  hurry(): void {
-    this.#socket.hurry()
-  }
-
   /** What is right until the next change is read again. */
   refresh(): void {
     this.#set({ version: this.#view.version + 1 })
@@ -102,7 +78,7 @@ export class ChainClient {
 
   /** Sends a request whose result is not kept. */
   async request<T>(method: string, ...params: readonly unknown[]): Promise<T> {
-    return (await this.#socket.request(method, params, true)).result as T
+    return (await this.socket.request(method, params, true)).result as T
   }
 
   /** The stamp of a result that is right now. */
@@ -121,7 +97,7 @@ export class ChainClient {
     const running = this.#running.get(key)
     if (running !== undefined) return running
     const stamp = this.stampOf(span)
-    const reading = this.#socket
+    const reading = this.socket
       .request(method, params, /trace/i.test(method))
       .then(
         ({ result, size }) => ({ value: result, error: undefined, stamp, size }),
@@ -180,6 +156,6 @@ export class ChainClient {
   #announce(): void {
     this.#isAnnouncing = false
     this.#announcedMs = performance.now()
-    for (const listener of this.#listeners) listener()
+    this.dispatchEvent(new Event('change'))
   }
 }

@@ -1,6 +1,6 @@
 // Where the page is: the part of the URL behind `#`, so that the browser's history and links work.
-import { useEffect, useReducer } from 'preact/hooks'
 import { isHash } from './format.ts'
+import { useEvents } from './use.ts'
 
 export interface Route {
   /** `['tx', '0x…']` of `#/tx/0x…`. */
@@ -43,12 +43,7 @@ export function linkTo(
 }
 
 export function useRoute(): Route {
-  const [, draw] = useReducer((times: number) => times + 1, 0)
-  useEffect(() => {
-    const onMove = (): void => draw(undefined)
-    addEventListener('hashchange', onMove)
-    return () => removeEventListener('hashchange', onMove)
-  }, [])
+  useEvents(window, 'hashchange')
   return routeOf(location.hash)
 }
 

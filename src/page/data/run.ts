@@ -1,8 +1,8 @@
 // A recorded run for the debugger: which code each step is of, and where one step or one line further is.
-import type { RpcSources, RpcStructLog } from './shapes.ts'
+import type { RpcSources, RpcStructLog, RpcTransaction } from './shapes.ts'
 
 /** What runs: the code of an account, or code that makes a contract. */
-export type RunningCode = { readonly account: string } | { readonly creation: string }
+type RunningCode = { readonly account: string } | { readonly creation: string }
 
 export interface RunFrameInfo {
   readonly code: RunningCode
@@ -28,8 +28,8 @@ export interface LinePlace {
   readonly endColumn: number
 }
 
-/** @param outermost the code that the transaction runs */
-export function runOf(steps: readonly RpcStructLog[], outermost: RunningCode): RecordedRun {
+export function runOf(steps: readonly RpcStructLog[], { to, input }: RpcTransaction): RecordedRun {
+  const outermost = to === null ? { creation: input } : { account: to }
   const frames: RunFrameInfo[] = [{ code: outermost, kind: 'SEND', caller: -1 }]
   const frameOf = new Int32Array(steps.length)
   let current = 0
@@ -101,10 +101,8 @@ export function otherLine(
 }
 
 /** Slots that the frame's account read or wrote up to a step. */
-export function storageAt(
-  { steps, frameOf }: RecordedRun,
-  step: number,
-): Readonly<Record<string, string>> {
+export function storageAt(run: RecordedRun, step: number): Readonly<Record<string, string>> {
+  const { steps, frameOf } = run
   const frame = frameOf[step]
   for (let at = step; at >= 0; at--) {
     const { storage } = steps[at]!

@@ -28,15 +28,12 @@ async function placeOfName(chain: ChainClient, wanted: string): Promise<Place | 
   const [owned, { accounts }] = await Promise.all([
     chain.request<readonly string[]>('eth_accounts').catch(() => []),
     chain
-      .request<{ accounts: Readonly<Record<string, unknown>> }>('debug_accountRange', ...range)
+      .request<{ accounts: object }>('debug_accountRange', ...range)
       .catch(() => ({ accounts: {} })),
   ])
-  const addresses = [
-    ...new Set([...owned, ...Object.keys(accounts)].map((each) => each.toLowerCase())),
-  ]
-  const names = await chain
-    .request<Readonly<Record<string, string>>>('devchain_names', addresses)
-    .catch(() => ({}))
+  const addresses = new Set([...owned, ...Object.keys(accounts)].map((each) => each.toLowerCase()))
+  type Names = Readonly<Record<string, string>>
+  const names = await chain.request<Names>('devchain_names', [...addresses]).catch(() => ({}))
   const entries = Object.entries(names).map(([address, name]) => [address, name.toLowerCase()])
   const found =
     entries.find(([, name]) => name === wanted) ??

@@ -8,10 +8,9 @@ export type { RpcTransaction, RpcTransactionReceipt as RpcReceipt } from 'viem'
 export type RpcLog = Log<Hex, Hex, false>
 
 /** A block that a revert or a reorg took off the chain. */
-export type RpcLeftBlock = Pick<
-  RpcBlock,
-  'number' | 'hash' | 'parentHash' | 'timestamp' | 'transactions'
->
+export interface RpcLeftBlock extends Pick<RpcBlock, 'number' | 'hash' | 'parentHash'> {
+  readonly transactions: readonly string[]
+}
 
 /** Of devchain_storage: a variable, or a slot without a name. */
 export interface RpcSlot {
@@ -39,7 +38,6 @@ export interface RpcTraceNode {
   readonly type: string
   readonly name: string
   /** The members of calls only. */
-  readonly from?: string
   readonly to?: string | null
   readonly value?: string
   readonly gasUsed?: string
@@ -48,8 +46,6 @@ export interface RpcTraceNode {
   readonly result?: string
   readonly error?: string
   readonly steps?: readonly RpcTraceNode[]
-  /** Of an event. */
-  readonly address?: string
 }
 
 export interface RpcTrace {
@@ -69,7 +65,7 @@ export interface RpcSources {
 }
 
 /** Of debug_traceTransaction without a tracer. */
-export type RpcStructLogs = Readonly<{ failed: boolean; structLogs: readonly RpcStructLog[] }>
+export type RpcStructLogs = Readonly<{ structLogs: readonly RpcStructLog[] }>
 
 export interface RpcStructLog {
   readonly pc: number

@@ -1,26 +1,17 @@
 // JSON-RPC over one WebSocket, which is opened again when it ends.
 
-/** What a method refused, with its code and data. */
+/** What a method refused. */
 export class CallError extends Error {
-  readonly code: number
-  readonly data: unknown
   /** The error of the contract in words and the places in its source; empty if unknown. */
   readonly solidityStack: readonly string[]
 
-  constructor({ code, message, data, solidityStack = [] }: ErrorReply) {
+  constructor({ message, solidityStack = [] }: ErrorReply) {
     super(message)
-    this.code = code
-    this.data = data
     this.solidityStack = solidityStack
   }
 }
 
-interface ErrorReply {
-  readonly code: number
-  readonly message: string
-  readonly data?: unknown
-  readonly solidityStack?: readonly string[]
-}
+type ErrorReply = Readonly<{ message: string; solidityStack?: readonly string[] }>
 
 interface Reply {
   readonly id?: number
@@ -32,7 +23,7 @@ interface Reply {
 type Waiting = Readonly<{ resolve: (answer: Answer) => void; reject: (error: Error) => void }>
 
 /** A result, and the characters of the message that it came in. */
-export type Answer = Readonly<{ result: unknown; size: number }>
+type Answer = Readonly<{ result: unknown; size: number }>
 
 interface SocketEvents {
   readonly onOpen: () => void
@@ -48,7 +39,7 @@ const RETRY_MS = 250
 const MOST_RETRY_MS = 4_000
 
 export class RpcSocket {
-  readonly url: string
+  readonly #url: string
   readonly #events: SocketEvents
   readonly #waiting = new Map<number, Waiting>()
   #socket: WebSocket | undefined
@@ -57,15 +48,17 @@ export class RpcSocket {
   #retryMs = RETRY_MS
 
   constructor(url: string, events: SocketEvents) {
-    this.url = url
+    this.#url = url
     this.#events = events
     this.#connect()
   }
 
+  /** Whether requests have no response yet. */
   get isWaiting(): boolean {
     return this.#waiting.size > 0
   }
 
+  /** Requests so far. */
   get sent(): number {
     return this.#nextId - 1
   }
@@ -98,7 +91,7 @@ export class RpcSocket {
   }
 
   #connect(): void {
-    const socket = new WebSocket(this.url)
+    const socket = new WebSocket(this.#url)
     this.#socket = socket
     socket.onopen = () => {
       this.#retryMs = RETRY_MS

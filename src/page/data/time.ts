@@ -18,6 +18,9 @@ export interface TimeBranch {
 /** A block as methods take it: number, hash or tag. */
 export type BlockParam = string | { readonly blockHash: string }
 
+/** A block as links take it: by number, or off the chain by hash. */
+type Place = number | string
+
 export type Point = Readonly<{ number: number; branch: TimeBranch }>
 
 /** A block of a branch, as methods take it: number or hash. */
@@ -27,22 +30,19 @@ export function blockOn({ first, left }: TimeBranch, number: number): BlockParam
 }
 
 /** The same for links. */
-export function placeOn({ first, left }: TimeBranch, number: number): number | string {
+export function placeOn({ first, left }: TimeBranch, number: number): Place {
   return left[number - first]?.hash ?? number
 }
 
-/** How a block with this number or hash is read. */
-export function blockCall(place: number | string): readonly [string, readonly unknown[]] {
+/** How a block is read. */
+export function blockCall(place: Place): readonly [string, readonly unknown[]] {
   return typeof place === 'string'
     ? ['eth_getBlockByHash', [place, false]]
     : ['eth_getBlockByNumber', [hex(place), false]]
 }
 
 /** Null if there is none; undefined also for no place. */
-export function useBlock(
-  place: number | string | undefined,
-  span: Lifetime,
-): RpcBlock | null | undefined {
+export function useBlock(place: Place | undefined, span: Lifetime): RpcBlock | null | undefined {
   return useReads<RpcBlock | null>(place === undefined ? [] : [blockCall(place)], span)[0]?.value
 }
 

@@ -10,15 +10,25 @@ export function useChain(): ChainClient {
   return useContext(ChainContext)!
 }
 
+/** Draws again with every event of a kind. @returns draws again too */
+export function useEvents(target: EventTarget, kind: string): () => void {
+  const [, draw] = useReducer((times: number) => times + 1, 0)
+  useEffect(() => {
+    const onEvent = (): void => draw(undefined)
+    target.addEventListener(kind, onEvent)
+    return () => target.removeEventListener(kind, onEvent)
+  }, [target, kind])
+  return () => draw(undefined)
+}
+
 /** Draws again with every change of the chain. */
 export function useView(): ChainView {
   const chain = useChain()
-  const [, draw] = useReducer((count: number) => count + 1, 0)
+  const draw = useEvents(chain, 'change')
   const { view } = chain
   useEffect(() => {
     // it may have changed between drawing and now
-    if (chain.view !== view) draw(undefined)
-    return chain.onChange(() => draw(undefined))
+    if (chain.view !== view) draw()
   }, [chain])
   return view
 }
@@ -82,3 +92,15 @@ export function useReads<T>(calls: readonly Call[], span: Lifetime): readonly Re
 }
 
 const NONE: ReadonlyMap<string, Kept> = new Map()
+
+/** The accounts of the node. */
+export function useOwned(): readonly string[] {
+  return useRead<readonly string[]>('eth_accounts', [], 'now').value ?? []
+}
+
+/** Names by address, in lower case; accounts without a name are missing. */
+export function useNames(addresses: readonly string[]): ReadonlyMap<string, string> {
+  const method = addresses.length === 0 ? '' : 'devchain_names'
+  const { value } = useRead<Readonly<Record<string, string>>>(method, [addresses], 'now')
+  return new Map(Object.entries(value ?? {}).map(([key, name]) => [key.toLowerCase(), name]))
+}

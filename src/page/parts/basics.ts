@@ -3,10 +3,9 @@
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import { number as count, short } from '../../core/format.ts'
-import { useNames } from '../data/accounts.ts'
 import { cut, isAddress, isHash, nameText } from '../data/format.ts'
 import { linkTo } from '../data/route.ts'
-import type { Reading } from '../data/use.ts'
+import { type Reading, useNames } from '../data/use.ts'
 import { type Children, classes, html, seen } from '../html.ts'
 
 /** Milliseconds for which a button says that it copied. */
@@ -34,22 +33,26 @@ function copyBySelection(text: string): void {
   area.remove()
 }
 
-interface HexLinkProps {
+interface HexProps {
   readonly value: string
-  readonly to: readonly (string | number)[]
-  readonly name?: string | undefined
   readonly isWhole?: boolean
 }
 
 /** A hash or an address: shortened, whole when pointed at, with a button that copies it. */
-export function HexLink({ value, to, name, isWhole = false }: HexLinkProps): VNode {
-  const text = name === undefined ? (isWhole ? value : short(value)) : nameText(name, value)
-  return html`<span class="hex"><a href=${linkTo(to)} title=${value}
-    class=${classes('cut', name === undefined && 'mono')}>${text}</a><${Copy} text=${value} /></span>`
+export function Hex({ value, isWhole = false }: HexProps): VNode {
+  return html`<span class="hex"><span class="cut mono" title=${value}>${isWhole ? value : short(value)}</span><${Copy} text=${value} /></span>`
 }
 
-export function Hex({ value, isWhole = false }: { value: string; isWhole?: boolean }): VNode {
-  return html`<span class="hex"><span class="cut mono" title=${value}>${isWhole ? value : short(value)}</span><${Copy} text=${value} /></span>`
+interface HexLinkProps extends HexProps {
+  /** The view that shows it. */
+  readonly to: 'address' | 'block' | 'tx'
+  readonly name?: string | null
+}
+
+export function HexLink({ value, to, name, isWhole = false }: HexLinkProps): VNode {
+  const text = name == null ? (isWhole ? value : short(value)) : nameText(name, value)
+  return html`<span class="hex"><a href=${linkTo([to, value.toLowerCase()])} title=${value}
+    class=${classes('cut', name == null && 'mono')}>${text}</a><${Copy} text=${value} /></span>`
 }
 
 /** Text of any length: its beginning, and all of it behind a disclosure. */
@@ -76,7 +79,7 @@ export function Linked({ text }: { text: string }): VNode | string {
   const rest = text.slice(parts.join('').length)
   return html`${parts.map((part) =>
     isAddress(part)
-      ? html`<${HexLink} value=${part} to=${['address', part.toLowerCase()]} name=${names.get(part.toLowerCase())} />`
+      ? html`<${HexLink} value=${part} to="address" name=${names.get(part.toLowerCase())} />`
       : isHash(part)
         ? html`<${Hex} value=${part} />`
         : html`<${Long} text=${part} />`,
@@ -97,11 +100,6 @@ export function Panel(props: {
   </section>`
 }
 
-/** Names and values of one thing. */
-export function Facts({ children }: { children?: Children }): VNode {
-  return html`<dl class="facts">${children}</dl>`
-}
-
 /** Nothing if the value is undefined. */
 export function Fact({ name, children }: { name: string; children?: Children }): VNode | false {
   return children !== undefined && html`<div><dt>${name}</dt><dd>${children}</dd></div>`
@@ -120,8 +118,4 @@ export function Waiting({ read }: { read: Reading<unknown> }): VNode {
   return read.error === undefined
     ? html`<p class="dim inset" aria-busy="true">Reading…</p>`
     : html`<${Failure} error=${read.error} />`
-}
-
-export function Badge({ kind, children }: { kind: string; children?: Children }): VNode {
-  return html`<span class=${`badge ${kind}`}>${children}</span>`
 }

@@ -2,7 +2,7 @@
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import { number as count, plural } from '../../core/format.ts'
-import { curlOf, jsonOf, type RpcCall, viemClientOf, viemOf } from '../acts/callcode.ts'
+import { CALL_FORMS, type RpcCall } from '../acts/callcode.ts'
 import { isHash } from '../data/format.ts'
 import type { RpcReceipt, RpcReplayed, RpcRun } from '../data/shapes.ts'
 import { CallError } from '../data/socket.ts'
@@ -12,19 +12,14 @@ import { Copy, HexLink, Long } from './basics.ts'
 import { Cell, List } from './list.ts'
 import { Outcome } from './transactions.ts'
 
-const FORMS = ['JSON-RPC', 'curl', 'viem'] as const
-
 /** The calls as JSON, curl or viem, with a button that copies them. */
 export function CallCode({ calls }: { calls: readonly RpcCall[] }): VNode {
-  const [form, setForm] = useState<(typeof FORMS)[number]>('JSON-RPC')
+  const [form, setForm] = useState('JSON-RPC')
   const url = `${location.origin}${location.pathname}`.replace(/(?<=\w)\/$/, '')
-  const text = {
-    'JSON-RPC': () => calls.map(jsonOf).join('\n'),
-    curl: () => calls.map((each) => curlOf(url, each)).join('\n'),
-    viem: () => [viemClientOf(url), ...calls.map(viemOf)].join('\n'),
-  }[form]()
+  const text = CALL_FORMS[form]!(calls, url)
+  const forms = Object.keys(CALL_FORMS)
   return html`<div class="code panel">
-    <div class="choices flow" role="group" aria-label="Form of the call">${FORMS.map(
+    <div class="choices flow" role="group" aria-label="Form of the call">${forms.map(
       (each) =>
         html`<button type="button" class="quiet" aria-pressed=${each === form} onClick=${() => setForm(each)}>${each}</button>`,
     )}<${Copy} text=${text} label=${`Copy as ${form}`} /></div>
@@ -97,7 +92,7 @@ function Replayed({ all }: { all: readonly RpcReplayed[] }): VNode {
 
 function ReplayedCells({ hash, before, after, refusal }: RpcReplayed): VNode {
   return html`
-    <${Cell}><${HexLink} value=${hash} to=${['tx', hash]} /><//>
+    <${Cell}><${HexLink} value=${hash} to="tx" /><//>
     <${Cell} className="dim">${runText(before)}<//>
     <${Cell} className=${after?.status ? '' : 'bad'}>${after === null ? `refused: ${refusal}` : runText(after)}<//>`
 }
@@ -111,7 +106,7 @@ function Sent({ hash }: { hash: string }): VNode {
   const created = receipt?.contractAddress
   return html`<div class="success notice flow"><${Outcome} receipt=${receipt} />
     <span>${receipt === null ? 'Waits in the pool' : receipt?.status === '0x0' ? 'Failed' : 'Mined'}</span>
-    <${HexLink} value=${hash} to=${['tx', hash]} />
-    ${created && html`<span>created</span><${HexLink} value=${created} to=${['address', created]} />`}
+    <${HexLink} value=${hash} to="tx" />
+    ${created && html`<span>created</span><${HexLink} value=${created} to="address" />`}
   </div>`
 }

@@ -1,11 +1,13 @@
 // Forms that make calls for somebody: fields, a button for each call, the call to copy, and what came of it.
 import type { VNode } from 'preact'
-import { useState } from 'preact/hooks'
-import type { RpcCall } from '../acts/callcode.ts'
+import { useEffect, useId, useState } from 'preact/hooks'
+import { number as count, plural } from '../../core/format.ts'
+import { call, type RpcCall } from '../acts/callcode.ts'
 import { type Field, type FormValues, type Texts, valuesOf } from '../acts/fields.ts'
-import { classes, html } from '../html.ts'
+import { hex, isAddress } from '../data/format.ts'
+import { useChain, useNames, useOwned, useRead, useView } from '../data/use.ts'
+import { classes, html, typedIn } from '../html.ts'
 import { CallCode, type Run, RunResult, useRun } from './calls.ts'
-import { FormField } from './fields.ts'
 
 interface FormProps {
   readonly about?: string
@@ -19,7 +21,7 @@ interface FormProps {
 }
 
 export function CallForm(props: FormProps): VNode {
-  const { about, fields = [], start, buttons, isDangerous, result = resultOf } = props
+  const { about, fields = [], start, buttons, isDangerous, result } = props
   const [typed, setTyped] = useState<Texts>({})
   const [run, begin] = useRun()
   const texts = { ...start, ...typed }
@@ -41,7 +43,7 @@ export function CallForm(props: FormProps): VNode {
         html`<button type=${i === 0 ? 'submit' : 'button'} class=${classes(i === last && 'main', isDangerous && 'danger')} disabled=${!calls || run.state === 'running'}
           onClick=${() => i > 0 && calls && begin(calls[i]!)}>${label}</button>`,
     )}${problem && html`<span class="dim">${problem}</span>`}</div>
-    ${result(run)}
+    ${result ? result(run) : html`<${RunResult} run=${run} />`}
     ${calls && html`<${CallCode} calls=${calls[last]} />`}
   </form>`
 }
@@ -59,6 +61,107 @@ function callsOf(
   }
 }
 
-function resultOf(run: Run): VNode {
-  return html`<${RunResult} run=${run} />`
+interface FieldProps extends Field {
+  readonly value: string
+  readonly onValue: (value: string) => void
+}
+
+function FormField(props: FieldProps): VNode {
+  const { label, kind, value, onValue, hint = '', isOptional = false } = props
+  const id = useId()
+  const name = useNames(kind === 'account' && isAddress(value) ? [value] : []).get(
+    value.toLowerCase(),
+  )
+  const onInput = (event: Event): void => onValue(typedIn(event))
+  const common = { id, value, onInput, placeholder: hint, spellcheck: false, autocomplete: 'off' }
+  return html`<div class="field">
+    <label for=${id}>${label} <span class="dim">${name ?? (isOptional && 'optional')}</span></label>
+    ${
+      kind === 'snapshot'
+        ? html`<${SnapshotSelect} id=${id} value=${value} onValue=${onValue} />`
+        : kind === 'bytes'
+          ? html`<textarea ...${common} rows="2" class="mono"></textarea>`
+          : kind === 'account'
+            ? html`<${AccountInput} ...${common} />`
+            : html`<input type="text" ...${common} />`
+    }
+  </div>`
+}
+
+/** Any address, with those of the node to choose from. */
+function AccountInput(props: { readonly id: string; readonly value: string }): VNode {
+  const owned = useOwned()
+  const names = useNames(owned)
+  return html`<input type="text" class="mono" list=${`${props.id}-known`} ...${props} />
+    <datalist id=${`${props.id}-known`}>${owned.map(
+      (each, i) => html`<option value=${each}>${names.get(each) ?? `account ${i}`}</option>`,
+    )}</datalist>`
+}
+
+export interface RpcSnapshot {
+  readonly id: string
+  readonly name: string | null
+  readonly blockNumber: string
+  readonly blockHash: string
+  readonly timestamp: string
+}
+
+export function titleOf({ id, name }: Pick<RpcSnapshot, 'id' | 'name'>): string {
+  return name ?? `Snapshot ${Number(id)}`
+}
+
+type SelectProps = Readonly<{ id: string; value: string; onValue: (value: string) => void }>
+
+function SnapshotSelect({ id, value, onValue }: SelectProps): VNode {
+  const all = useRead<readonly RpcSnapshot[]>('devchain_snapshots', [], 'now').value
+  const isGone = value !== '' && all?.some((each) => (each.name ?? each.id) === value) === false
+  useEffect(() => {
+    if (isGone) onValue('')
+  }, [isGone])
+  return html`<select id=${id} value=${value} onChange=${(event: Event) => onValue(typedIn(event))}>
+    <option value="">${all?.length === 0 ? 'none taken yet' : 'choose one'}</option>
+    ${all
+      ?.toReversed()
+      .map(
+        (each) =>
+          html`<option value=${each.name ?? each.id}>${titleOf(each)} at block ${count(Number(each.blockNumber))}</option>`,
+      )}
+  </select>`
+}
+
+interface OfferProps {
+  readonly label: string
+  readonly about: string
+  readonly call: RpcCall
+  readonly isDangerous?: boolean
+}
+
+/** A call behind a disclosure. */
+export function Offer({ label, call, ...rest }: OfferProps): VNode {
+  return html`<details class="offer"><summary class="inset">${label}</summary>
+    <${CallForm} ...${rest} buttons=${{ [label]: () => [call] }} />
+  </details>`
+}
+
+/** What goes on from a block. @param hash of one that is off the chain */
+export function BlockOffers({ number, hash }: { number: number; hash?: string }): VNode {
+  const { path } = useChain()
+  const { head } = useView()
+  const behind = (head?.number ?? number) - number
+  const name = `block ${count(number)}`
+  const branch = call('devchain_newChain', { from: path, block: hash ?? hex(number) })
+  return html`
+    ${
+      hash === undefined &&
+      behind > 0 &&
+      html`<${Offer} label=${`Go back to ${name}`} isDangerous call=${call('debug_setHead', hex(number))}
+        about=${`Removes ${plural(behind, 'block')} with their transactions. They stay as a branch under Time, to be replayed.`} />`
+    }
+    <${Offer} label=${`Branch from ${name}`} call=${branch}
+      about="Makes another chain that begins after this block, at a path of its own. Change what you like there; later blocks are under its Time, to be replayed." />
+    ${
+      hash !== undefined &&
+      html`<${Offer} label=${`Replay up to ${name}`} call=${call('devchain_replay', hash)}
+        about="Runs the blocks up to this one again on the newest block, each with its time, fees and randomness, and compares." />`
+    }`
 }

@@ -1,13 +1,30 @@
-// Source text with the place that matters marked.
+// Source text: the files of a contract, one of which is seen, and the place that matters marked.
 import type { VNode } from 'preact'
+import { useState } from 'preact/hooks'
 import type { LinePlace } from '../data/run.ts'
-import { classes, html } from '../html.ts'
+import { classes, html, typedIn } from '../html.ts'
+import { Empty } from './basics.ts'
 import { List } from './list.ts'
 
 /** Pixels. */
 const LINE = 20
 
 type SourceProps = Readonly<{ path: string; text: string; place?: LinePlace }>
+
+/** The sources of a contract, a file at a time. */
+export function Sources({ sources }: { sources: Readonly<Record<string, string>> }): VNode {
+  const paths = Object.keys(sources)
+  const [chosen, choose] = useState('')
+  const path = paths.includes(chosen) ? chosen : paths[0]
+  if (path === undefined)
+    return html`<${Empty}>No source: the artifact has none, or the file changed after the compilation.<//>`
+  return html`${
+    paths.length > 1 &&
+    html`<label class="inset"><span class="hidden">File</span><select value=${path} onChange=${(event: Event) => choose(typedIn(event))}>${paths.map(
+      (each) => html`<option>${each}</option>`,
+    )}</select></label>`
+  }<div class="whole-source"><${Source} path=${path} text=${sources[path]} /></div>`
+}
 
 /** A whole file; the marked line is scrolled into sight. */
 export function Source({ path, text, place }: SourceProps): VNode {

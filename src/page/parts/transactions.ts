@@ -10,15 +10,6 @@ import { html } from '../html.ts'
 import { HexLink } from './basics.ts'
 import { Cell, List } from './list.ts'
 
-export const TRANSACTION_COLUMNS: readonly string[] = [
-  'Transaction',
-  'Call',
-  'From',
-  'To',
-  'Value',
-  'Gas used',
-]
-
 export interface RpcDescription {
   /** What was called, `Vault.withdraw(5)`; null if no name is known. */
   readonly call: string | null
@@ -35,9 +26,10 @@ export function useDescription(hash: string): RpcDescription | null | undefined 
   return useRead<RpcDescription | null>('devchain_describeTransaction', [hash], 'era').value
 }
 
-export function TransactionList({ hashes }: { hashes: readonly string[] }): VNode {
-  return html`<${List} label="Transactions" kind="transactions" columns=${TRANSACTION_COLUMNS} items=${hashes} most=${15}
-    empty="No transactions." keyOf=${String} row=${(hash: string) => html`<${TransactionCells} hash=${hash} />`} />`
+/** @param rest what else a list takes */
+export function TransactionList({ hashes, ...rest }: { hashes: readonly string[] }): VNode {
+  return html`<${List} label="Transactions" kind="transactions" columns=${['Transaction', 'Call', 'From', 'To', 'Value', 'Gas used']} items=${hashes} most=${15}
+    empty="No transactions." keyOf=${String} row=${(hash: string) => html`<${TransactionCells} hash=${hash} />`} ...${rest} />`
 }
 
 interface FoundTransaction {
@@ -51,27 +43,20 @@ interface FoundTransaction {
 export function useTransaction(hash: string, span: Lifetime): FoundTransaction {
   const own = useRead<RpcTransaction | null>('eth_getTransactionByHash', [hash], span)
   const receipt = useRead<RpcReceipt | null>('eth_getTransactionReceipt', [hash], span).value
-  const isIt = (each: string): boolean => each === hash
   const method = own.value === null ? 'devchain_leftBlocks' : ''
   const blocks = useRead<readonly RpcLeftBlock[]>(method, [], 'now')
-  const left = blocks.value?.find(({ transactions }) => transactions.some(isIt))
-  const index = left?.transactions.findIndex(isIt) ?? 0
-  const read = useRead<RpcTransaction | null>(
-    left ? 'eth_getTransactionByBlockHashAndIndex' : '',
-    [left?.hash, hex(index)],
-    'era',
-  )
-  const receipts = useRead<readonly RpcReceipt[]>(
-    left ? 'eth_getBlockReceipts' : '',
-    [{ blockHash: left?.hash }],
-    'era',
-  )
+  const left = blocks.value?.find(({ transactions }) => transactions.includes(hash))
+  const index = left?.transactions.indexOf(hash) ?? 0
+  const byIndex = left ? 'eth_getTransactionByBlockHashAndIndex' : ''
+  const read = useRead<RpcTransaction | null>(byIndex, [left?.hash, hex(index)], 'era')
+  const ofBlock = left ? 'eth_getBlockReceipts' : ''
+  const receipts = useRead<readonly RpcReceipt[]>(ofBlock, [{ blockHash: left?.hash }], 'era')
   if (left !== undefined) return { read, receipt: receipts.value?.[index], left }
   const isSearched = method !== '' && blocks.value === undefined && blocks.error === undefined
   return { read: isSearched ? NOTHING : own, receipt, left }
 }
 
-export function TransactionCells({ hash }: { hash: string }): VNode {
+function TransactionCells({ hash }: { hash: string }): VNode {
   const { read, receipt } = useTransaction(hash, 'era')
   const { value: transaction } = read
   const names = useDescription(hash)
@@ -81,8 +66,8 @@ export function TransactionCells({ hash }: { hash: string }): VNode {
   return html`
     <${Cell}><${Outcome} receipt=${receipt} /><a class="mono" href=${linkTo(['tx', hash])} title=${hash}>${short(hash)}</a><//>
     <${Cell} className="call"><span class=${names?.error && 'bad'} title=${cut(text, 2_000)}>${cut(text)}</span><//>
-    <${Cell}>${transaction && html`<${HexLink} value=${transaction.from} to=${['address', transaction.from]} name=${names?.from ?? undefined} />`}<//>
-    <${Cell}>${target && html`<${HexLink} value=${target} to=${['address', target]} name=${names?.to ?? undefined} />`}<//>
+    <${Cell}>${transaction && html`<${HexLink} value=${transaction.from} to="address" name=${names?.from} />`}<//>
+    <${Cell}>${target && html`<${HexLink} value=${target} to="address" name=${names?.to} />`}<//>
     <${Cell}>${transaction && (BigInt(transaction.value) === 0n ? html`<span class="dim">0</span>` : ether(BigInt(transaction.value)))}<//>
     <${Cell} className="dim">${receipt && count(Number(receipt.gasUsed))}<//>`
 }
@@ -91,20 +76,29 @@ export function callText(
   transaction: RpcTransaction | null | undefined,
   names: RpcDescription | null | undefined,
 ): string {
-  if (transaction === null || transaction === undefined) return ''
+  if (!transaction) return ''
   if (transaction.to === null) return names?.call ?? 'contract creation'
   if (transaction.input === '0x') return 'transfer'
   return names?.call ?? transaction.input.slice(0, 10)
 }
 
+type OutcomeProps = Readonly<{ receipt: RpcReceipt | null | undefined }>
+
 /** Success, failure or waiting, as a form and a colour. */
-export function Outcome({ receipt }: { receipt: RpcReceipt | null | undefined }): VNode {
+export function Outcome({ receipt }: OutcomeProps): VNode {
   if (receipt === undefined) return html`<span class="outcome"></span>`
-  const [kind, word] =
-    receipt === null
-      ? ['warn', 'Pending']
-      : receipt.status === '0x0'
-        ? ['bad', 'Failed']
-        : ['good', 'Succeeded']
+  const [kind, word] = outcomeOf(receipt)
   return html`<span class=${`outcome ${kind}`} role="img" aria-label=${word} title=${word}></span>`
+}
+
+/** The same in a word. */
+export function OutcomeBadge({ receipt }: OutcomeProps): VNode | false {
+  if (receipt === undefined) return false
+  const [kind, word] = outcomeOf(receipt)
+  return html`<span class=${`badge ${kind}`}>${word}</span>`
+}
+
+function outcomeOf(receipt: RpcReceipt | null): readonly [kind: string, word: string] {
+  if (receipt === null) return ['warn', 'Pending']
+  return receipt.status === '0x0' ? ['bad', 'Failed'] : ['good', 'Succeeded']
 }

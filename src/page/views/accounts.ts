@@ -2,11 +2,10 @@
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import { amount, number as count, ether, plural } from '../../core/format.ts'
-import { useNames, useOwned } from '../data/accounts.ts'
 import { cut, nameText } from '../data/format.ts'
 import type { ViewProps } from '../data/route.ts'
 import { type BlockParam, stateOf } from '../data/time.ts'
-import { useRead } from '../data/use.ts'
+import { useNames, useOwned, useRead } from '../data/use.ts'
 import { html, typedIn } from '../html.ts'
 import { HexLink, Panel, Waiting } from '../parts/basics.ts'
 import { Cell, List } from '../parts/list.ts'
@@ -19,9 +18,7 @@ const MOST_TOKENS = 6
 const NO_CODE = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
 
 interface RpcAccountPage {
-  readonly accounts: Readonly<
-    Record<string, { readonly balance: string; readonly nonce: number; readonly codeHash: string }>
-  >
+  readonly accounts: Readonly<Record<string, { readonly codeHash: string }>>
   readonly next: string | null
 }
 
@@ -37,20 +34,14 @@ interface AccountRow {
 export function AccountsView({ route }: ViewProps): VNode {
   const block = stateOf(route)
   const owned = useOwned()
-  const page = useRead<RpcAccountPage>(
-    'debug_accountRange',
-    [block, '0x', MOST_ACCOUNTS, true, true],
-    'now',
-  )
+  const range = [block, '0x', MOST_ACCOUNTS, true, true]
+  const page = useRead<RpcAccountPage>('debug_accountRange', range, 'now')
   const [filter, setFilter] = useState('')
   const rows = rowsOf(owned, page.value)
   const names = useNames(rows.map(({ address }) => address))
   const contracts = rows.filter(({ isContract }) => isContract).map(({ address }) => address)
-  const { value: tokens = [] } = useRead<readonly RpcToken[]>(
-    contracts.length === 0 ? '' : 'devchain_tokens',
-    [contracts],
-    'now',
-  )
+  const method = contracts.length === 0 ? '' : 'devchain_tokens'
+  const { value: tokens = [] } = useRead<readonly RpcToken[]>(method, [contracts], 'now')
   const shown = tokens.slice(0, MOST_TOKENS)
   const word = filter.trim().toLowerCase()
   const found = rows.filter(({ address }) =>
@@ -74,17 +65,14 @@ export function AccountsView({ route }: ViewProps): VNode {
 
 /** The accounts of the node first, then contracts, then others. */
 function rowsOf(owned: readonly string[], page: RpcAccountPage | undefined): readonly AccountRow[] {
-  const others = Object.entries(page?.accounts ?? {}).map(([address, { codeHash }]) => ({
-    address: address.toLowerCase(),
-    isContract: codeHash !== NO_CODE,
-    place: owned.indexOf(address.toLowerCase()),
-  }))
-  const missing = owned
-    .filter((address) => !others.some((each) => each.address === address))
-    .map((address) => ({ address, isContract: false, place: owned.indexOf(address) }))
-  const rank = ({ place, isContract }: AccountRow): number =>
-    place >= 0 ? place : isContract ? owned.length : owned.length + 1
-  return [...others, ...missing].sort((a, b) => rank(a) - rank(b))
+  const codes = new Map(owned.map((address) => [address, NO_CODE]))
+  for (const [address, { codeHash }] of Object.entries(page?.accounts ?? {}))
+    codes.set(address.toLowerCase(), codeHash)
+  const rows = [...codes].map(([address, codeHash], i) => {
+    return { address, isContract: codeHash !== NO_CODE, place: i < owned.length ? i : -1 }
+  })
+  const rank = ({ place, isContract }: AccountRow): number => (place >= 0 ? 0 : isContract ? 1 : 2)
+  return rows.sort((a, b) => rank(a) - rank(b))
 }
 
 interface AccountCellsProps extends AccountRow {
@@ -101,7 +89,7 @@ function AccountCells(props: AccountCellsProps): VNode {
     cut(name ?? '', 100) || (place >= 0 ? `account ${place}` : isContract ? 'contract' : '')
   return html`
     <${Cell} className=${name === undefined ? 'dim' : ''}>${label}<//>
-    <${Cell}><${HexLink} value=${address} to=${['address', address]} /><//>
+    <${Cell}><${HexLink} value=${address} to="address" /><//>
     <${Cell}>${balance && ether(BigInt(balance))}<//>
     <${Cell} className="dim">${nonce && count(Number(nonce))}<//>
     ${tokens.map((token) => html`<${TokenCell} key=${token.address} token=${token} holder=${address} block=${block} />`)}`

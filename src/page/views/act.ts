@@ -2,34 +2,34 @@
 import type { VNode } from 'preact'
 import { ACTS, type Act } from '../acts/acts.ts'
 import type { FormValues, Texts } from '../acts/fields.ts'
-import { useOwned } from '../data/accounts.ts'
 import { go, linkTo, type ViewProps } from '../data/route.ts'
+import { useOwned } from '../data/use.ts'
 import { html, typedIn } from '../html.ts'
 import { Panel } from '../parts/basics.ts'
 import { CallForm } from '../parts/form.ts'
 import { moveByArrows } from '../parts/keys.ts'
 
-const GROUPS = Object.entries(ACTS)
+const GROUPS = Object.entries(ACTS).map(([group, acts]) => [group, Object.entries(acts)] as const)
 const ALL = GROUPS.flatMap(([, acts]) => acts)
 
 export function ActView({ route: { query } }: ViewProps): VNode {
-  const act = ALL.find(({ id }) => id === query.do) ?? ALL[0]!
+  const [chosen, act] = ALL.find(([id]) => id === query.do) ?? ALL[0]!
   return html`<h1 class="hidden">Act</h1>
     <div class="act">
       <nav class="acts" aria-label="Acts" onKeyDown=${moveByArrows('a')}>${GROUPS.map(
         ([group, acts]) =>
           html`<div><h2>${group}</h2>${acts.map(
-            ({ id, title }) =>
-              html`<a href=${linkTo(['act'], { do: id })} aria-current=${id === act.id ? 'page' : undefined}>${title}</a>`,
+            ([id, { title }]) =>
+              html`<a href=${linkTo(['act'], { do: id })} aria-current=${id === chosen ? 'page' : undefined}>${title}</a>`,
           )}</div>`,
       )}</nav>
-      <select class="acts" aria-label="Act" value=${act.id} onChange=${(event: Event) => go(linkTo(['act'], { do: typedIn(event) }))}>${GROUPS.map(
+      <select class="acts" aria-label="Act" value=${chosen} onChange=${(event: Event) => go(linkTo(['act'], { do: typedIn(event) }))}>${GROUPS.map(
         ([group, acts]) =>
           html`<optgroup label=${group}>${acts.map(
-            ({ id, title }) => html`<option value=${id}>${title}</option>`,
+            ([id, { title }]) => html`<option value=${id}>${title}</option>`,
           )}</optgroup>`,
       )}</select>
-      <${ActForm} key=${act.id} act=${act} given=${query} />
+      <${ActForm} key=${chosen} act=${act} given=${query} />
     </div>`
 }
 

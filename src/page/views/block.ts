@@ -6,8 +6,8 @@ import type { RpcBlock } from '../data/shapes.ts'
 import { blockCall, placeOn, useBlock, useBranches } from '../data/time.ts'
 import { useRead, useView } from '../data/use.ts'
 import { html } from '../html.ts'
-import { Badge, Empty, Fact, Facts, Hex, HexLink, Panel, Waiting } from '../parts/basics.ts'
-import { BlockOffers } from '../parts/offers.ts'
+import { Empty, Fact, Hex, HexLink, Panel, Waiting } from '../parts/basics.ts'
+import { BlockOffers } from '../parts/form.ts'
 import { TransactionList } from '../parts/transactions.ts'
 
 export function BlockView({ route: { parts } }: ViewProps): VNode {
@@ -31,23 +31,23 @@ function Block({ block }: { block: RpcBlock }): VNode {
   const { transactions } = block
   return html`
     <div class="title flow"><h1>Block ${count(number)}</h1>
-      ${isLeft && html`<${Badge} kind="warn">not in the chain: a revert or a reorg left it<//>`}
+      ${isLeft && html`<span class="badge warn">not in the chain: a revert or a reorg left it</span>`}
       <nav class="flow" aria-label="Neighbours">
         <a class="button" href=${linkTo(['block', isLeft ? block.parentHash : Math.max(0, number - 1)])} aria-disabled=${number === 0}>Previous</a>
         <a class="button" href=${linkTo(['block', branch ? placeOn(branch, number + 1) : number + 1])} aria-disabled=${number === (branch?.last ?? head?.number)}>Next</a>
       </nav>
     </div>
     <${Panel} title="Header">
-      <${Facts}>
+      <dl class="facts">
         <${Fact} name="Time">${time(BigInt(block.timestamp))} UTC ${spent ? html`<span class="dim">${duration(1000 * spent)} after its parent</span>` : ''}<//>
         <${Fact} name="Gas used">${count(Number(block.gasUsed))} <span class="dim">of ${count(Number(block.gasLimit))}</span><//>
         <${Fact} name="Base fee">${block.baseFeePerGas && fee(BigInt(block.baseFeePerGas))}<//>
         <${Fact} name="Size">${plural(Number(block.size), 'byte')}<//>
-        <${Fact} name="Miner"><${HexLink} value=${block.miner} to=${['address', block.miner]} /><//>
+        <${Fact} name="Miner"><${HexLink} value=${block.miner} to="address" /><//>
         <${Fact} name="Hash"><${Hex} value=${block.hash} isWhole /><//>
-        <${Fact} name="Parent"><${HexLink} value=${block.parentHash} to=${['block', block.parentHash]} isWhole /><//>
+        <${Fact} name="Parent"><${HexLink} value=${block.parentHash} to="block" isWhole /><//>
         <${Fact} name="State root"><${Hex} value=${block.stateRoot} isWhole /><//>
-      <//>
+      </dl>
       <${BlockOffers} number=${number} hash=${isLeft ? block.hash : undefined} />
     <//>
     <${Panel} title="Transactions" note=${count(transactions.length)}><${TransactionList} hashes=${transactions} /><//>`

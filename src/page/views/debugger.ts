@@ -8,18 +8,17 @@ import {
   otherLine,
   placeIn,
   type RecordedRun,
-  type RunningCode,
   runOf,
   storageAt,
 } from '../data/run.ts'
-import type { RpcSources, RpcStructLog, RpcStructLogs, RpcTransaction } from '../data/shapes.ts'
-import { type Reading, useRead } from '../data/use.ts'
+import type { RpcSources, RpcStructLog, RpcStructLogs } from '../data/shapes.ts'
+import { useRead } from '../data/use.ts'
 import { classes, html, typedIn } from '../html.ts'
 import { Empty, Panel, Waiting } from '../parts/basics.ts'
-import { placeOf } from '../parts/changes.ts'
 import { useKeys } from '../parts/keys.ts'
 import { Cell, List } from '../parts/list.ts'
 import { Source } from '../parts/source.ts'
+import { placeOf } from '../parts/storage.ts'
 import { useTransaction } from '../parts/transactions.ts'
 
 /** Steps that are shown, and up to which memory is recorded too: it is repeated with each step. */
@@ -33,26 +32,15 @@ export function DebuggerView({ route: { parts, query } }: ViewProps): VNode {
   const count = useRead<RpcStructLogs>('debug_traceTransaction', [hash, light], 'era')
   const length = count.value?.structLogs.length
   const whole = { enableMemory: (length ?? 0) <= MOST_WITH_MEMORY, limit: MOST_STEPS }
-  const read = useRead<RpcStructLogs>(
-    length === undefined ? '' : 'debug_traceTransaction',
-    [hash, whole],
-    'era',
-  )
+  const method = length === undefined ? '' : 'debug_traceTransaction'
+  const read = useRead<RpcStructLogs>(method, [hash, whole], 'era')
   const logs = read.value?.structLogs
-  const run = useMemo(
-    () => logs && transaction && runOf(logs, codeOf(transaction)),
-    [logs, transaction],
-  )
+  const run = useMemo(() => logs && transaction && runOf(logs, transaction), [logs, transaction])
   const title = html`<div class="title flow"><h1>Debugger</h1><a href=${linkTo(['tx', hash])} class="mono">${short(hash)}</a></div>`
-  if (!run || !logs)
-    return html`${title}<${Waiting} read=${count.error ? count : (read as Reading<unknown>)} />`
+  if (!run || !logs) return html`${title}<${Waiting} read=${count.error ? count : read} />`
   if (logs.length === 0) return html`${title}<${Empty}>This transaction runs no code.<//>`
   const step = Math.min(Math.max(Number(query.step ?? 0) || 0, 0), logs.length - 1)
   return html`${title}<${Debugger} hash=${hash} run=${run} step=${step} />`
-}
-
-function codeOf({ to, input }: RpcTransaction): RunningCode {
-  return to === null ? { creation: input } : { account: to }
 }
 
 function Debugger({ hash, run, step }: { hash: string; run: RecordedRun; step: number }): VNode {
@@ -141,13 +129,9 @@ function Controls({ run, step, move, moveLine }: ControlsProps): VNode {
   </div>`
 }
 
-function StepCells(props: {
-  index: number
-  step: RpcStructLog
-  isNow: boolean
-  hash: string
-}): VNode {
-  const { index, step, isNow, hash } = props
+type StepProps = Readonly<{ index: number; step: RpcStructLog; isNow: boolean; hash: string }>
+
+function StepCells({ index, step, isNow, hash }: StepProps): VNode {
   const show = (event: Event): void => {
     event.preventDefault()
     replaceWith(linkTo(['debug', hash], { step: index }))

@@ -9,7 +9,7 @@ import { useReads, useView } from '../data/use.ts'
 import { classes, html } from '../html.ts'
 import { HexLink, Panel } from '../parts/basics.ts'
 import { Cell, List } from '../parts/list.ts'
-import { TRANSACTION_COLUMNS, TransactionCells } from '../parts/transactions.ts'
+import { TransactionList } from '../parts/transactions.ts'
 
 /** Blocks that are listed. */
 const MOST_LISTED = 200_000
@@ -53,7 +53,7 @@ function BlockCells({ branch, number }: { branch: TimeBranch; number: number }):
     <${Cell} className=${classes(value?.transactions.length === 0 && 'dim')}>${value && (value.transactions.length === 0 ? 'none' : count(value.transactions.length))}<//>
     <${Cell}>${value && html`<i class="bar" aria-hidden="true" style=${{ '--share': `${Math.max(share * 100, gas > 0 ? 2 : 0)}%` }}></i>${count(gas)}`}<//>
     <${Cell} className="dim">${value?.baseFeePerGas && fee(BigInt(value.baseFeePerGas))}<//>
-    <${Cell}>${value && html`<${HexLink} value=${value.hash} to=${['block', value.hash]} />`}<//>`
+    <${Cell}>${value && html`<${HexLink} value=${value.hash} to="block" />`}<//>`
 }
 
 function Newest({ branch, number, total }: BlocksProps): VNode {
@@ -63,8 +63,7 @@ function Newest({ branch, number, total }: BlocksProps): VNode {
   const blocks = useReads<RpcBlock | null>(calls, 'era')
   const hashes = blocks.flatMap(({ value }) => [...(value?.transactions ?? [])].reverse())
   return html`<${Panel} title="Transactions" note=${`in the newest ${plural(length, 'block')}`}>
-    <${List} label="Newest transactions" kind="transactions" columns=${TRANSACTION_COLUMNS} items=${hashes}
-      empty=${html`No transactions in these blocks. Send one to <code>${location.origin}${location.pathname}</code>.`}
-      keyOf=${(hash: string) => `${era} ${hash}`} row=${(hash: string) => html`<${TransactionCells} hash=${hash} />`} />
+    <${TransactionList} label="Newest transactions" hashes=${hashes} most=${undefined} keyOf=${(hash: string) => `${era} ${hash}`}
+      empty=${html`No transactions in these blocks. Send one to <code>${location.origin}${location.pathname}</code>.`} />
   <//>`
 }

@@ -1,11 +1,11 @@
 // The live log: calls of all clients but this page, filtered and searched.
 import type { VNode } from 'preact'
-import { useEffect, useMemo, useReducer, useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { plural, short } from '../../core/format.ts'
 import { callLogOf, type LoggedCall } from '../data/calllog.ts'
 import { cut, isHash } from '../data/format.ts'
 import { linkTo } from '../data/route.ts'
-import { useChain } from '../data/use.ts'
+import { useChain, useEvents } from '../data/use.ts'
 import { html, typedIn } from '../html.ts'
 import { Failure, Panel } from '../parts/basics.ts'
 import { Cell, List } from '../parts/list.ts'
@@ -20,10 +20,11 @@ const FILTERS: Readonly<Record<string, (call: LoggedCall) => boolean>> = {
     /^(evm|hardhat|anvil|devchain|debug_set|miner)_?/.test(method),
 }
 
+const FILTER_NAMES = Object.keys(FILTERS)
+
 export function LogView(): VNode {
   const log = callLogOf(useChain())
-  const [, draw] = useReducer((times: number) => times + 1, 0)
-  useEffect(() => log.onCall(() => draw(undefined)), [log])
+  useEvents(log, 'change')
   const [filter, setFilter] = useState('All calls')
   const [word, setWord] = useState('')
   const { calls } = log
@@ -35,9 +36,7 @@ export function LogView(): VNode {
   return html`<h1 class="hidden">Log</h1>
     <${Panel} title="Calls" note=${plural(calls.length, 'call')} className="fill">
       <div class="filter flow inset">
-        <select aria-label="Kind of calls" value=${filter} onChange=${(event: Event) => setFilter(typedIn(event))}>${Object.keys(
-          FILTERS,
-        ).map((each) => html`<option>${each}</option>`)}</select>
+        <select aria-label="Kind of calls" value=${filter} onChange=${(event: Event) => setFilter(typedIn(event))}>${FILTER_NAMES.map((each) => html`<option>${each}</option>`)}</select>
         <input type="search" aria-label="Search calls" placeholder="Search method, parameters, errors" value=${word}
           onInput=${(event: Event) => setWord(typedIn(event))} />
         <button type="button" onClick=${() => log.clear()}>Clear</button>

@@ -5,7 +5,7 @@ import { number as count, duration, plural, short } from '../../core/format.ts'
 import { linkTo } from '../data/route.ts'
 import { type Reading, useChain, useRead } from '../data/use.ts'
 import { html } from '../html.ts'
-import { Badge, Empty, Fact, Facts, Hex, Panel, Waiting } from '../parts/basics.ts'
+import { Empty, Fact, Hex, Panel, Waiting } from '../parts/basics.ts'
 
 export interface RpcChain {
   readonly name: string | null
@@ -32,7 +32,6 @@ interface RpcFork {
 interface RpcPeer {
   readonly id: string
   readonly name: string
-  readonly enode: string | null
   readonly network: { readonly remoteAddress: string; readonly inbound: boolean }
   readonly number: string
   readonly partitioned: boolean
@@ -80,7 +79,7 @@ function Cards<T>({ title, noun, read, card, empty, act: [id, label] }: CardsPro
 function ChainCard({ chain, isHere }: { chain: RpcChain; isHere: boolean }): VNode {
   const { path, name, chainId, blockNumber, age, requests, memory } = chain
   return html`<article class="card" aria-label=${`Chain ${path}`}>
-    <h3>${isHere ? path : html`<a href=${path}>${path}</a>`} ${isHere && html`<${Badge} kind="good">this one<//>`}</h3>
+    <h3>${isHere ? path : html`<a href=${path}>${path}</a>`} ${isHere && html`<span class="badge good">this one</span>`}</h3>
     <p>block ${blockNumber === null ? 'unknown' : count(Number(blockNumber))}<span class="dim">${chainId !== null && ` · chain ${chainId}`}</span></p>
     <p class="dim">${plural(requests, 'request')} · ${duration(1000 * age)} old${memory >= MEGABYTE && ` · ${count(Math.round(memory / MEGABYTE))} MB`}</p>
     ${name !== null && !isHere && html`<a href=${linkTo(['act'], { do: 'dropchain', name })}>Drop it</a>`}
@@ -94,18 +93,18 @@ function Fork(): VNode {
   if (fork === null)
     return html`<${Panel} title="Fork"><${Empty}>This chain is no fork. <code>--fork URL</code> starts one.<//><//>`
   const own = Number(fork.blockNumber) + 1
-  return html`<${Panel} title="Fork"><${Facts}>
+  return html`<${Panel} title="Fork"><dl class="facts">
     <${Fact} name="Network">${fork.source}, chain ${Number(fork.chainId)}<//>
     <${Fact} name="Forked at">block ${count(own - 1)} <${Hex} value=${fork.blockHash} /><//>
     <${Fact} name="Ours">blocks from <a href=${linkTo(['block', own])}>${count(own)}</a> on<//>
     <${Fact} name="Fetched">${plural(fork.itemsAsked, 'item')} in ${plural(fork.requestsSent, 'request')}${fork.proven && ', with proofs'}<//>
-  <//><//>`
+  </dl><//>`
 }
 
 function PeerCard({ peer }: { peer: RpcPeer }): VNode {
   const { id, name, network, number, partitioned, latencyMs } = peer
   return html`<article class="card" aria-label=${`Peer ${name}`}>
-    <h3>${name} ${partitioned && html`<${Badge} kind="warn">partitioned<//>`}</h3>
+    <h3>${name} ${partitioned && html`<span class="badge warn">partitioned</span>`}</h3>
     <p>block ${count(Number(number))}<span class="dim"> · ${network.inbound ? 'from' : 'to'} ${network.remoteAddress}</span></p>
     <p class="dim">${short(id)}${latencyMs !== null && ` · ${count(latencyMs)} ms`}</p>
     <a href=${linkTo(['act'], { do: partitioned ? 'heal' : 'partition', peer: id })}>${partitioned ? 'Connect again' : 'Partition'}</a>

@@ -2,10 +2,9 @@
 import type { VNode } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { number as count, ether, plural, time } from '../../core/format.ts'
-import { useNames } from '../data/accounts.ts'
+import { call } from '../acts/callcode.ts'
 import { linkTo, replaceWith, type ViewProps } from '../data/route.ts'
 import {
-  type BlockParam,
   blockOn,
   type Point,
   placeOn,
@@ -14,13 +13,12 @@ import {
   useBranches,
   usePoint,
 } from '../data/time.ts'
-import { useChain, useRead, useReads, useSteady, useView } from '../data/use.ts'
+import { useChain, useNames, useRead, useReads, useSteady, useView } from '../data/use.ts'
 import { html, typedIn } from '../html.ts'
-import { Empty, Fact, Facts, HexLink, Panel, Waiting } from '../parts/basics.ts'
-import { ChangesBetween } from '../parts/changes.ts'
-import { type RpcSnapshot, titleOf } from '../parts/fields.ts'
+import { Empty, Fact, HexLink, Panel, Waiting } from '../parts/basics.ts'
+import { BlockOffers, Offer, type RpcSnapshot, titleOf } from '../parts/form.ts'
 import { Cell, List } from '../parts/list.ts'
-import { BlockOffers, Offer } from '../parts/offers.ts'
+import { type BetweenProps, ChangesBetween } from '../parts/storage.ts'
 import { Timeline } from '../parts/timeline.ts'
 import type { RpcChain } from './network.ts'
 
@@ -37,24 +35,21 @@ export function TimeView({ route }: ViewProps): VNode {
   if (point === null)
     return html`<h1>Time</h1><${Empty}>This block is not known any more. <a href=${linkTo(['time'])}>Back to now</a><//>`
   const { number } = point
-  const branch = chosenOf(branches, point, route.query.branch)
-  const from = Math.min(Number(route.query.from ?? Math.max(0, number - 1)) || 0, number)
+  const { from: given, branch: tip } = route.query
+  // the branch along which somebody moves, also before it leaves the chain
+  const here = placeOn(point.branch, number)
+  const isChosen = (each: TimeBranch): boolean =>
+    tipOf(each) === tip && placeOn(each, number) === here
+  const branch = branches.find(isChosen) ?? point.branch
+  const first = Math.min(Number(given ?? Math.max(0, number - 1)) || 0, number)
   return html`<h1>Time</h1>
-    <${Slider} point=${{ number, branch }} branches=${branches} snapshots=${snapshots} from=${route.query.from} />
-    <${Difference} from=${from} number=${number} branch=${branch} />
+    <${Slider} point=${{ number, branch }} branches=${branches} snapshots=${snapshots} from=${given} />
+    <${Difference} first=${first} number=${number} branch=${branch} />
     <${Snapshots} snapshots=${snapshots} />`
 }
 
-/** The branch along which somebody moves, also before it leaves the chain. */
-function chosenOf(
-  branches: readonly TimeBranch[],
-  point: Point,
-  tip: string | undefined,
-): TimeBranch {
-  const here = placeOn(point.branch, point.number)
-  const isChosen = (each: TimeBranch): boolean =>
-    each.left.at(-1)!.hash === tip && placeOn(each, point.number) === here
-  return branches.find(isChosen) ?? point.branch
+function tipOf({ left }: TimeBranch): string | undefined {
+  return left.at(-1)?.hash
 }
 
 interface SliderProps {
@@ -72,13 +67,10 @@ function Slider({ point, branches, snapshots, from }: SliderProps): VNode {
   const place = placeOn(branch, number)
   const block = useSteady(useBlock(place, 'era'))
   const linkOf = (to: Point): string => {
-    const tip = to.branch.left.at(-1)?.hash
+    const tip = tipOf(to.branch)
     const isNow = tip === undefined && to.number === head
-    return linkTo(['time'], {
-      at: isNow ? undefined : placeOn(to.branch, to.number),
-      from,
-      branch: tip,
-    })
+    const at = isNow ? undefined : placeOn(to.branch, to.number)
+    return linkTo(['time'], { at, from, branch: tip })
   }
   const move = (to: Point): void => replaceWith(linkOf(to))
   const walk = (to: number): void =>
@@ -86,11 +78,9 @@ function Slider({ point, branches, snapshots, from }: SliderProps): VNode {
   const { path: here } = useChain()
   const { value: chains = [] } = useRead<readonly RpcChain[]>('devchain_chains', [], 'now')
   // all chains begin after the genesis, or after blocks of their own
-  const branched = chains.flatMap(({ path, origin }) =>
-    path === here || origin === null || Number(origin.blockNumber) === 0
-      ? []
-      : [{ ...origin, label: path, title: `Chain ${path}` }],
-  )
+  const branched = chains
+    .filter(({ path, origin }) => path !== here && Number(origin?.blockNumber ?? 0) > 0)
+    .map(({ path, origin }) => ({ ...origin!, label: path, title: `Chain ${path}` }))
   const isHere = ({ blockHash }: { blockHash: string }): boolean => blockHash === block?.hash
   const names = snapshots.filter(isHere).map(titleOf)
   const begun = branched.filter(isHere)
@@ -117,82 +107,62 @@ function Slider({ point, branches, snapshots, from }: SliderProps): VNode {
     </div>
     ${
       block &&
-      html`<${Facts}>
-        <${Fact} name="Block"><a href=${linkTo(['block', isLeft ? place : number])}>${count(number)}</a><//>
+      html`<dl class="facts">
+        <${Fact} name="Block"><a href=${linkTo(['block', place])}>${count(number)}</a><//>
         <${Fact} name="Time">${time(BigInt(block.timestamp))} UTC<//>
         <${Fact} name="Transactions">${count(block.transactions.length)}<//>
-        <${Fact} name="Hash"><${HexLink} value=${block.hash} to=${['block', block.hash]} /><//>
+        <${Fact} name="Hash"><${HexLink} value=${block.hash} to="block" /><//>
         <${Fact} name="Snapshots">${names.length === 0 ? 'none of this block' : names.join(', ')}<//>
         <${Fact} name="Chains">${begun.length === 0 ? undefined : begun.map(({ label }) => html`<a href=${`${label}#/time`}>${label}</a> `)}<//>
         <${Fact} name="See it"><a href=${linkTo([], { at: place })}>Blocks and transactions up to here</a><//>
-      <//>`
+      </dl>`
     }
     <${BlockOffers} number=${number} hash=${isLeft ? place : undefined} />
   <//>`
 }
 
-interface DifferenceProps extends Point {
-  readonly from: number
-}
-
-function Difference({ from, number, branch }: DifferenceProps): VNode {
-  const [start, end] = [blockOn(branch, from), blockOn(branch, number)]
-  const read = useRead<readonly string[]>(
-    from < number ? 'debug_getModifiedAccountsByNumber' : '',
-    [start, end],
-    'era',
-  )
+function Difference({ first, number, branch }: Point & { first: number }): VNode {
+  const [from, at] = [blockOn(branch, first), blockOn(branch, number)]
+  const method = first < number ? 'debug_getModifiedAccountsByNumber' : ''
+  const read = useRead<readonly string[]>(method, [from, at], 'era')
   const steady = useSteady(read.value)
   const accounts = steady ?? []
   const names = useNames(accounts.slice(0, MOST_NAMED))
   const choose = (event: Event): void => {
-    const tip = branch.left.at(-1)?.hash
-    const to = Math.min(Number(typedIn(event)) || 0, number)
-    replaceWith(linkTo(['time'], { at: placeOn(branch, number), from: to, branch: tip }))
+    const from = Math.min(Number(typedIn(event)) || 0, number)
+    replaceWith(linkTo(['time'], { at: placeOn(branch, number), from, branch: tipOf(branch) }))
   }
-  const note = html`<label>after block <input type="number" min="0" max=${number} value=${from} aria-label="Compare with block" onChange=${choose} /></label> up to ${count(number)}`
-  return html`<${Panel} title="What changed" note=${note}>
-    ${
-      from >= number
-        ? html`<${Empty}>Choose an earlier block to compare with.<//>`
-        : steady === undefined || read.error !== undefined
-          ? html`<${Waiting} read=${read} />`
-          : html`<${List} label="Changed accounts" kind="changes" columns=${['Account', 'Balance before', 'Balance after', 'Nonce', 'Code']} items=${accounts} most=${MOST_ROWS}
-              rowHeight=${ROW} empty="Nothing changed." keyOf=${String}
-              row=${(account: string) => html`<${ChangeCells} account=${account} start=${start} end=${end} name=${names.get(account)} />`} />
-            ${[...accounts]
-              .sort((a, b) => Number(names.has(b)) - Number(names.has(a)))
-              .slice(0, MOST_COMPARED)
-              .map(
-                (each) =>
-                  html`<${ChangesBetween} key=${each} address=${each} name=${names.get(each)} from=${start} at=${end} />`,
-              )}`
-    }
-  <//>`
+  const note = html`<label>after block <input type="number" min="0" max=${number} value=${first} aria-label="Compare with block" onChange=${choose} /></label> up to ${count(number)}`
+  const panel = (shown: VNode): VNode =>
+    html`<${Panel} title="What changed" note=${note}>${shown}<//>`
+  if (first >= number) return panel(html`<${Empty}>Choose an earlier block to compare with.<//>`)
+  if (steady === undefined || read.error !== undefined)
+    return panel(html`<${Waiting} read=${read} />`)
+  const namedFirst = accounts.toSorted((a, b) => Number(names.has(b)) - Number(names.has(a)))
+  const propsOf = (address: string): BetweenProps => ({
+    address,
+    name: names.get(address),
+    from,
+    at,
+  })
+  return panel(html`<${List} label="Changed accounts" kind="changes" columns=${['Account', 'Balance before', 'Balance after', 'Nonce', 'Code']} items=${accounts} most=${MOST_ROWS}
+      rowHeight=${ROW} empty="Nothing changed." keyOf=${String} row=${(each: string) => html`<${ChangeCells} ...${propsOf(each)} />`} />
+    ${namedFirst.slice(0, MOST_COMPARED).map((each) => html`<${ChangesBetween} key=${each} ...${propsOf(each)} />`)}`)
 }
 
 /** Accounts of a difference that get names, and whose storage is compared. */
 const MOST_NAMED = 500
 const MOST_COMPARED = 50
 
-interface ChangeProps {
-  readonly account: string
-  readonly start: BlockParam
-  readonly end: BlockParam
-  readonly name: string | undefined
-}
-
-function ChangeCells({ account, start: before, end: after, name }: ChangeProps): VNode {
+function ChangeCells({ address, from, at, name }: BetweenProps): VNode {
   const calls = ['eth_getBalance', 'eth_getTransactionCount', 'eth_getCode'].flatMap((method) =>
-    [before, after].map((block) => [method, [account, block]] as const),
+    [from, at].map((block) => [method, [address, block]] as const),
   )
   const values = useReads<string>(calls, 'era').map(({ value }) => value)
-  const [old, now] = values
-    .slice(0, 2)
-    .map((each) => (each === undefined ? undefined : BigInt(each)))
+  const [old, now] = values.slice(0, 2).map((each) => (each ? BigInt(each) : undefined))
   const grew = old !== undefined && now !== undefined ? now - old : 0n
   return html`
-    <${Cell}><${HexLink} value=${account} to=${['address', account]} name=${name} /><//>
+    <${Cell}><${HexLink} value=${address} to="address" name=${name} /><//>
     <${Cell} className="dim">${old !== undefined && ether(old)}<//>
     <${Cell}>${now !== undefined && ether(now)} ${grew !== 0n && html`<span class=${grew > 0n ? 'good' : 'bad'}>${grew > 0n ? `+${ether(grew)}` : `−${ether(-grew)}`}</span>`}<//>
     <${Cell}>${changeText(values.slice(2, 4), (value) => count(Number(value)))}<//>
@@ -213,7 +183,7 @@ function Snapshots({ snapshots }: { snapshots: readonly RpcSnapshot[] }): VNode 
   const [name, setName] = useState('')
   return html`<${Panel} title="Snapshots" note=${count(snapshots.length)}>
     <div class="flow inset"><input aria-label="Name of a new snapshot" placeholder="Name" value=${name} onInput=${(event: Event) => setName(typedIn(event))} /></div>
-    ${name !== '' && html`<${Offer} key=${name} label=${`Take the snapshot ${name}`} about="Keeps the chain as it is now under this name." calls=${[{ method: 'devchain_snapshot', params: [{ name }] }]} />`}
+    ${name !== '' && html`<${Offer} key=${name} label=${`Take the snapshot ${name}`} about="Keeps the chain as it is now under this name." call=${call('devchain_snapshot', { name })} />`}
     ${snapshots.length === 0 && html`<${Empty}>There is no snapshot.<//>`}
     ${[...snapshots].reverse().map((each) => html`<${SnapshotRow} key=${each.id} ...${each} />`)}
   <//>`
@@ -224,9 +194,9 @@ function SnapshotRow({ id, name, blockNumber, blockHash, timestamp }: RpcSnapsho
   const title = titleOf({ id, name })
   return html`<div class="group"><h3>${title}</h3>
     <p><a href=${linkTo(['time'], { at: blockHash })}>block ${count(Number(blockNumber))}</a> <span class="dim">${time(BigInt(timestamp))} UTC</span></p>
-    <${Offer} label=${`Revert to ${title}`} isDangerous about="Restores blocks, accounts, pool and clock as they were. The snapshot stays." calls=${[{ method: 'devchain_revert', params: [named] }]} />
-    ${name !== null && html`<${Offer} label=${`Branch from ${title}`} about="Makes another chain that begins here, at a path of its own." calls=${[{ method: 'devchain_newChain', params: [{ from: name }] }]} />`}
-    <${Offer} label=${`Drop ${title}`} about="Deletes the snapshot. The chain does not change." calls=${[{ method: 'devchain_dropSnapshot', params: [named] }]} />
+    <${Offer} label=${`Revert to ${title}`} isDangerous about="Restores blocks, accounts, pool and clock as they were. The snapshot stays." call=${call('devchain_revert', named)} />
+    ${name !== null && html`<${Offer} label=${`Branch from ${title}`} about="Makes another chain that begins here, at a path of its own." call=${call('devchain_newChain', { from: name })} />`}
+    <${Offer} label=${`Drop ${title}`} about="Deletes the snapshot. The chain does not change." call=${call('devchain_dropSnapshot', named)} />
   </div>`
 }
 

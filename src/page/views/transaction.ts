@@ -1,46 +1,24 @@
 // A transaction: what it did, and what it cost.
 import type { VNode } from 'preact'
-import { number as count, ether, fee, plural } from '../../core/format.ts'
+import { useState } from 'preact/hooks'
+import { number as count, ether, fee, plural, short } from '../../core/format.ts'
 import { argumentsIn, eventIn, type NamedValues } from '../data/abi.ts'
-import { useNames } from '../data/accounts.ts'
+import { cut, nameText } from '../data/format.ts'
 import { linkTo, type ViewProps } from '../data/route.ts'
 import type { LinePlace } from '../data/run.ts'
-import type {
-  RpcLeftBlock,
-  RpcLog,
-  RpcReceipt,
-  RpcSources,
-  RpcTrace,
-  RpcTraceNode,
-  RpcTransaction,
-} from '../data/shapes.ts'
-import { NOTHING, useRead } from '../data/use.ts'
-import { html } from '../html.ts'
-import {
-  Badge,
-  Empty,
-  Fact,
-  Facts,
-  Hex,
-  HexLink,
-  Linked,
-  Long,
-  Panel,
-  Title,
-  Waiting,
-} from '../parts/basics.ts'
-import { CallTree } from '../parts/calltree.ts'
-import { ChangeGroup } from '../parts/changes.ts'
+import type { RpcLog, RpcSources, RpcTrace, RpcTraceNode, RpcTransaction } from '../data/shapes.ts'
+import { NOTHING, useNames, useRead } from '../data/use.ts'
+import { classes, html } from '../html.ts'
+import { Empty, Fact, Hex, HexLink, Linked, Long, Panel, Title, Waiting } from '../parts/basics.ts'
+import { Cell, List } from '../parts/list.ts'
 import { Excerpt } from '../parts/source.ts'
-import {
-  callText,
-  type RpcDescription,
-  useDescription,
-  useTransaction,
-} from '../parts/transactions.ts'
+import { ChangeGroup } from '../parts/storage.ts'
+import { callText, OutcomeBadge, useDescription, useTransaction } from '../parts/transactions.ts'
 import type { RpcContract } from './account.ts'
 
 const MOST_EVENTS = 500
+
+type Names = ReturnType<typeof useDescription>
 
 export function TransactionView({ route: { parts } }: ViewProps): VNode {
   const hash = parts[1] ?? ''
@@ -52,14 +30,14 @@ export function TransactionView({ route: { parts } }: ViewProps): VNode {
   const transaction = read.value
   return html`
     <div class="title flow"><${Title} text=${callText(transaction, names)} /><${OutcomeBadge} receipt=${receipt} />
-      ${left && html`<${Badge} kind="warn">not in the chain: a revert or a reorg left it<//>`}
+      ${left && html`<span class="badge warn">not in the chain: a revert or a reorg left it</span>`}
       ${receipt && html`<nav aria-label="Transaction"><a class="button" href=${linkTo(['debug', hash])}>Debug step by step</a></nav>`}
     </div>
     ${receipt?.status === '0x0' && html`<${Explanation} hash=${hash} error=${names?.error ?? 'it failed'} />`}
     <${Panel} title="Transaction"><${TransactionFacts} ...${{ transaction, receipt, names, left }} /><//>
     ${names && names.console.length > 0 && html`<${Panel} title="Console"><ol class="inset">${names.console.map((line) => html`<li><code><${Linked} text=${line} /></code></li>`)}</ol><//>`}
     ${receipt && html`<${Trace} hash=${hash} />`}
-    ${receipt && receipt.logs.length > 0 && html`<${Events} receipt=${receipt} names=${names} />`}`
+    ${receipt && receipt.logs.length > 0 && html`<${Events} logs=${receipt.logs} names=${names} />`}`
 }
 
 /** Why it failed, where, and the source there. */
@@ -107,20 +85,15 @@ function Trace({ hash }: { hash: string }): VNode {
   const { call, storage } = read.value
   return html`
     <${Panel} title="Calls"><${CallTree} call=${call} /><//>
-    ${
-      storage.length > 0 &&
-      html`<${Panel} title="Storage changes">${storage.map((each) => html`<${ChangeGroup} ...${each} />`)}<//>`
-    }`
+    ${storage.length > 0 && html`<${Panel} title="Storage changes">${storage.map((each) => html`<${ChangeGroup} ...${each} />`)}<//>`}`
 }
 
-function Events(props: { receipt: RpcReceipt; names: RpcDescription | null | undefined }): VNode {
-  const { receipt, names } = props
-  return html`<${Panel} title="Events" note=${count(receipt.logs.length)}><ol class="inset">${receipt.logs
-    .slice(0, MOST_EVENTS)
-    .map((log, i) => html`<${Event} log=${log} text=${names?.events[i]?.text} />`)}</ol>${
-    receipt.logs.length > MOST_EVENTS &&
-    html`<${Empty}>Only the first ${MOST_EVENTS} are shown.<//>`
-  }<//>`
+function Events({ logs, names }: { logs: readonly RpcLog[]; names: Names }): VNode {
+  const shown = logs.slice(0, MOST_EVENTS)
+  return html`<${Panel} title="Events" note=${count(logs.length)}>
+    <ol class="inset">${shown.map((log, i) => html`<${Event} log=${log} text=${names?.events[i]?.text} />`)}</ol>
+    ${logs.length > MOST_EVENTS && html`<${Empty}>Only the first ${MOST_EVENTS} are shown.<//>`}
+  <//>`
 }
 
 /** In words, then the values that lead somewhere. */
@@ -129,7 +102,7 @@ function Event({ log, text }: { log: RpcLog; text: string | null | undefined }):
   const name = useNames([address]).get(address.toLowerCase())
   const { value } = useRead<RpcContract | null>('devchain_contract', [address], 'era')
   const values = eventIn(value?.abi ?? [], log)?.values ?? []
-  return html`<li><${HexLink} value=${address} to=${['address', address]} name=${name} /> ${
+  return html`<li><${HexLink} value=${address} to="address" name=${name} /> ${
     text
       ? html`<code><${Long} text=${text} /></code>`
       : html`<code class="dim"><${Long} text=${[...topics, data].join(' ')} /></code>`
@@ -152,21 +125,9 @@ function Input({ to, input }: { to: string | null; input: string }): VNode {
   return html`<${Values} of=${values} /><${Bytes} data=${input} />`
 }
 
-type OutcomeProps = Readonly<{ receipt: RpcReceipt | null | undefined }>
-
-function OutcomeBadge({ receipt }: OutcomeProps): VNode | false {
-  if (receipt === undefined) return false
-  if (receipt === null) return html`<${Badge} kind="warn">Pending<//>`
-  return receipt.status === '0x0'
-    ? html`<${Badge} kind="bad">Failed<//>`
-    : html`<${Badge} kind="good">Succeeded<//>`
-}
-
-interface TransactionFactsProps {
+interface TransactionFactsProps extends Omit<ReturnType<typeof useTransaction>, 'read'> {
   readonly transaction: RpcTransaction
-  readonly receipt: RpcReceipt | null | undefined
-  readonly names: RpcDescription | null | undefined
-  readonly left: RpcLeftBlock | undefined
+  readonly names: Names
 }
 
 function TransactionFacts({ transaction, receipt, names, left }: TransactionFactsProps): VNode {
@@ -174,22 +135,83 @@ function TransactionFacts({ transaction, receipt, names, left }: TransactionFact
   const created = receipt?.contractAddress
   const used = receipt ? BigInt(receipt.gasUsed) : undefined
   const price = BigInt(receipt?.effectiveGasPrice ?? 0)
-  const target = names?.to ?? undefined
-  const account = (address: string, name: string | undefined): VNode =>
-    html`<${HexLink} value=${address} to=${['address', address]} name=${name} isWhole />`
+  const account = (address: string, name?: string | null): VNode =>
+    html`<${HexLink} value=${address} to="address" name=${name} isWhole />`
   const block = (number: number): VNode =>
     html`<a href=${linkTo(['block', left?.hash ?? number])}>${count(number)}</a>`
-  return html`<${Facts}>
+  return html`<dl class="facts">
     <${Fact} name="Hash"><${Hex} value=${hash} isWhole /><//>
     <${Fact} name="Block">${blockNumber === null ? 'in the pool' : block(Number(blockNumber))}<//>
-    <${Fact} name="From">${account(from, names?.from ?? undefined)}<//>
-    <${Fact} name="To">${to === null ? undefined : account(to, target)}<//>
-    <${Fact} name="Created">${created ? account(created, target) : undefined}<//>
+    <${Fact} name="From">${account(from, names?.from)}<//>
+    <${Fact} name="To">${to === null ? undefined : account(to, names?.to)}<//>
+    <${Fact} name="Created">${created ? account(created, names?.to) : undefined}<//>
     <${Fact} name="Value">${ether(BigInt(value))}<//>
     <${Fact} name="Gas">${used !== undefined && `${count(used)} used `}<span class="dim">limit ${count(Number(gas))}</span><//>
     <${Fact} name="Fee">${used && html`${ether(used * price)} <span class="dim">${fee(price)} per gas</span>`}<//>
     <${Fact} name="Nonce">${count(Number(nonce))}<//>
     <${Fact} name="Type">${['legacy', 'access list', 'dynamic fee', 'blob', 'set code'][Number(type)] ?? type}<//>
     <${Fact} name="Input">${input === '0x' ? 'none' : html`<${Input} to=${to} input=${input} />`}<//>
-  <//>`
+  </dl>`
+}
+
+type TreeRow = Readonly<{ key: string; depth: number; node: RpcTraceNode; isClosed: boolean }>
+
+function CallTree({ call }: { call: RpcTraceNode }): VNode {
+  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set())
+  const rows = rowsOf(call, closed)
+  const toggle = (key: string): void => {
+    const next = new Set(closed)
+    if (!next.delete(key)) next.add(key)
+    setClosed(next)
+  }
+  return html`<${List} label="Calls" kind="calls" columns=${['Call', 'Value', 'Gas used']} items=${rows} most=${24} rowHeight=${30}
+    keyOf=${({ key }: TreeRow) => key} row=${(row: TreeRow) => html`<${NodeCells} row=${row} toggle=${toggle} />`} />`
+}
+
+function rowsOf(call: RpcTraceNode, closed: ReadonlySet<string>): readonly TreeRow[] {
+  const rows: TreeRow[] = []
+  const visit = (node: RpcTraceNode, depth: number, key: string): void => {
+    const isClosed = closed.has(key)
+    rows.push({ key, depth, node, isClosed })
+    if (isClosed) return
+    for (const [i, step] of (node.steps ?? []).entries()) visit(step, depth + 1, `${key}.${i}`)
+  }
+  visit(call, 0, '0')
+  return rows
+}
+
+function NodeCells({ row, toggle }: { row: TreeRow; toggle: (key: string) => void }): VNode {
+  const { key, depth, node, isClosed } = row
+  const { type, name, value = '0x0', gasUsed, steps = [] } = node
+  const isEvent = type === 'EVENT'
+  const [word, colour] = KINDS[type] ?? [type.toLowerCase(), 'dim']
+  // a contract may be called as an address looks
+  const shown = node.to ? cut(nameText(name.split(/[.(]/, 1)[0]!, node.to)) : ''
+  const text = shown.startsWith('“') ? `${cut(name)} ${short(node.to!)}` : cut(name)
+  return html`
+    <${Cell} className="node"><span class="indent" style=${{ width: `${depth * 18}px` }}></span>
+      ${
+        steps.length > 0
+          ? html`<button type="button" class="quiet fold" aria-expanded=${!isClosed} aria-label=${`Steps of ${cut(name, 100)}`} onClick=${() => toggle(key)}>${isClosed ? '+' : '−'}</button>`
+          : html`<span class="fold"></span>`
+      }
+      <span class=${`badge ${colour}`}>${word}</span>
+      <span class=${classes('cut', node.error !== undefined && 'bad')} title=${cut(name, 2_000)}>${
+        node.to
+          ? html`<a href=${linkTo(['address', node.to])} title=${node.to}>${text}</a>`
+          : cut(name)
+      }${node.result === undefined ? '' : html`<span class="dim"> → ${cut(node.result)}</span>`}${node.error === undefined ? '' : html`: ${cut(node.error)}`}</span>
+    <//>
+    <${Cell}>${!isEvent && BigInt(value) > 0n && ether(BigInt(value))}<//>
+    <${Cell} className="dim">${gasUsed === undefined ? '' : count(Number(gasUsed))}<//>`
+}
+
+/** Word and colour. */
+const KINDS: Readonly<Record<string, readonly [string, string]>> = {
+  EVENT: ['event', 'accent'],
+  STATICCALL: ['static', 'dim'],
+  DELEGATECALL: ['delegate', 'dim'],
+  CREATE: ['create', 'good'],
+  CREATE2: ['create2', 'good'],
+  SELFDESTRUCT: ['destroy', 'dim'],
 }

@@ -1,11 +1,33 @@
-// What changed in the storage of accounts, by name.
+// The storage of accounts, and what changed in it: by name where the compiler's layout is known, or else by slot.
 import type { VNode } from 'preact'
 import { short } from '../../core/format.ts'
+import { cut } from '../data/format.ts'
 import type { RpcSlot } from '../data/shapes.ts'
 import type { BlockParam } from '../data/time.ts'
 import { useRead } from '../data/use.ts'
 import { type Children, html } from '../html.ts'
-import { HexLink, Long } from './basics.ts'
+import { Copy, Empty, HexLink, Long, Waiting } from './basics.ts'
+import { Cell, List } from './list.ts'
+
+export function Storage({ address, block }: { address: string; block: BlockParam }): VNode {
+  const read = useRead<readonly RpcSlot[]>('devchain_storage', [address, block], 'now')
+  const slots = read.value
+  if (slots === undefined) return html`<${Waiting} read=${read} />`
+  const hasNames = slots.length === 0 || slots.some(({ name }) => name !== null)
+  return html`${
+    !hasNames &&
+    html`<${Empty}>Names need <code>storageLayout</code> in the output of the compiler.<//>`
+  }<${List} label="Storage" kind="slots" columns=${['Name', 'Value', 'Type', 'Slot']} items=${slots} most=${18} rowHeight=${36}
+      empty="The storage is empty." keyOf=${({ slot, name }: RpcSlot) => `${slot} ${name}`} row=${(slot: RpcSlot) => html`<${SlotCells} slot=${slot} />`} />`
+}
+
+function SlotCells({ slot: { slot, name, type, value, word } }: { slot: RpcSlot }): VNode {
+  return html`
+    <${Cell}><span title=${cut(name ?? '')}>${name ?? html`<span class="dim">slot ${placeOf(slot)}</span>`}</span><//>
+    <${Cell} className="mono"><span title=${`${cut(value)}\n${word}`}>${cut(value)}</span> ${value.length > 40 && html`<${Copy} text=${value} />`}<//>
+    <${Cell} className="dim">${type}<//>
+    <${Cell} className="dim mono"><span title=${slot}>${placeOf(slot)}</span><//>`
+}
 
 interface GroupProps {
   readonly address: string
@@ -14,7 +36,7 @@ interface GroupProps {
 }
 
 export function ChangeGroup({ address, name, changes }: GroupProps): VNode {
-  const title = html`<${HexLink} value=${address} to=${['address', address]} name=${name} />`
+  const title = html`<${HexLink} value=${address} to="address" name=${name} />`
   return html`<${Group} title=${title} lines=${changes} />`
 }
 
@@ -23,7 +45,7 @@ export function Group({ title, lines }: { title: Children; lines: readonly strin
     <ul>${lines.map((each) => html`<li><code><${Long} text=${each} /></code></li>`)}</ul></div>`
 }
 
-interface BetweenProps {
+export interface BetweenProps {
   readonly address: string
   readonly name: string | undefined
   readonly from: BlockParam
