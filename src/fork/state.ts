@@ -10,7 +10,7 @@ import {
 } from '../core/hex.ts'
 import { memoize } from '../core/lrucache.ts'
 import type { Json } from '../rpc/schema.ts'
-import type { BackedChanges, BackedState, Backing, BackingNodes } from '../state/backing.ts'
+import type { BackedState, Backing, BackingNodes } from '../state/backing.ts'
 import { addressKey, slotKey } from '../state/keys.ts'
 import { type Miss, MissingState, type MissSource } from '../state/misses.ts'
 import type { SparseChange } from '../state/sparsetrie.ts'
@@ -101,7 +101,7 @@ export class BlockState implements BackedState, MissSource {
       get: (_, name) => (typeof name === 'string' ? this.#account(name) : undefined),
       knows: (_, name) => typeof name === 'string' && this.#knows(name),
       known: () => this.#known(),
-      root: (changes) => rootOf(changes, bytesFromHex(point.stateRoot)),
+      root: (changed) => rootOf(changed, bytesFromHex(point.stateRoot)),
       nodes: this.#tries && this.#nodesOver(this.#tries),
     }
     this.world = { accounts: Trie.backed(emptyWorld.accounts.encodeValue, backing) }
@@ -300,7 +300,7 @@ export class BlockState implements BackedState, MissSource {
           if (value !== 0n) yield [slotKey(slot), { slot, value }] as const
         }
       },
-      root: (changes) => rootOf(changes, changes.setRoot()),
+      root: (changed) => rootOf(changed, EMPTY_ROOT_BYTES),
       nodes: this.#tries && this.#slotNodes(address, values, this.#tries),
     }
     const storage = { values, trie: Trie.backed(emptyStorage.encodeValue, backing) }
@@ -413,9 +413,7 @@ export class BlockState implements BackedState, MissSource {
 }
 
 /** Before any change the network's root, after that the root of the changes alone. */
-function rootOf<V>({ set, setRoot, gone }: BackedChanges<V>, untouched: Uint8Array): Uint8Array {
+function rootOf(changed: (() => Uint8Array) | undefined, untouched: Uint8Array): Uint8Array {
   // keep nothing that follows from a guess
-  if (gathering()?.hasGuessed === true) return EMPTY_ROOT_BYTES
-  const [first] = gone
-  return set === undefined && first === undefined ? untouched : setRoot()
+  return gathering()?.hasGuessed === true ? EMPTY_ROOT_BYTES : (changed?.() ?? untouched)
 }

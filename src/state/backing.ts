@@ -1,7 +1,6 @@
 // The interface to the upstream part of a fork's tries.
 import type { Address } from '../core/hex.ts'
 import type { SparseTrie } from './sparsetrie.ts'
-import type { TrieNode } from './trienode.ts'
 
 /** The upstream keys of a trie, besides those changed here. They never change, but more of them become known. */
 export interface Backing<V> {
@@ -14,8 +13,11 @@ export interface Backing<V> {
   readonly get: (key: Uint8Array, name: Address | bigint | undefined) => V | undefined
   readonly knows: (key: Uint8Array, name: Address | bigint | undefined) => boolean
   readonly known: () => Iterable<readonly [Uint8Array, V]>
-  /** The 32-byte root with the changes applied, for a trie without nodes. */
-  readonly root: (changes: BackedChanges<V>) => Uint8Array
+  /**
+   * The 32-byte root, for a trie without nodes.
+   * @param changed that of the changed keys alone; undefined before any change
+   */
+  readonly root: (changed: (() => Uint8Array) | undefined) => Uint8Array
   /** The known nodes; undefined without proofs. */
   readonly nodes?: BackingNodes<V> | undefined
 }
@@ -44,11 +46,4 @@ export interface BackingNodes<V> {
   readonly require: (name: Address | bigint) => void
   readonly nameOf: (value: V) => Address | bigint
   readonly whyUnknown: () => string | undefined
-}
-
-export interface BackedChanges<V> {
-  /** The root node of the changed keys; undefined if there are none. */
-  readonly set: TrieNode<V> | undefined
-  readonly setRoot: () => Uint8Array
-  readonly gone: Iterable<Uint8Array>
 }

@@ -273,10 +273,8 @@ function rootOver<V>(
   if (nodes !== undefined && nodes.whyUnknown() === undefined) {
     return (changed ?? nodes.untouched).rootBytes
   }
-  const setRoot = (): Uint8Array =>
-    set === undefined ? EMPTY_ROOT_BYTES : rootReference(set, encodeValue)
-  const keys = [...gone.entries()].map(([key]) => bytesFromHex(key))
-  return backing.root({ set, setRoot, gone: keys })
+  if (set !== undefined) return backing.root(() => rootReference(set, encodeValue))
+  return backing.root(gone.size === 0 ? undefined : () => EMPTY_ROOT_BYTES)
 }
 
 function withKnown<V>(

@@ -13,6 +13,7 @@ import type { Json } from '../../rpc/schema.ts'
 import type { BackedState, Backing, BackingSource } from '../../state/backing.ts'
 import type { MissSource } from '../../state/misses.ts'
 import { Trie } from '../../state/trie.ts'
+import { EMPTY_ROOT_BYTES } from '../../state/trienode.ts'
 import {
   type Account,
   emptyAccount,
@@ -130,7 +131,7 @@ function answering(source: BackingSource, read: (slot: bigint) => bigint): Trie<
     },
     knows: () => false,
     known: () => [],
-    root: (changes) => changes.setRoot(),
+    root: (changed) => changed?.() ?? EMPTY_ROOT_BYTES,
   }
   return Trie.backed(emptyStorage.encodeValue, backing)
 }
