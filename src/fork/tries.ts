@@ -1,9 +1,11 @@
 // The proven parts of a block's tries on another network, on which local state builds.
+import { keccak256 } from '../core/crypto/keccak.ts'
 import { DevchainError } from '../core/errors.ts'
 import {
   type Address,
   bigintFromBytes,
   bytesFromHex,
+  equalBytes,
   type Hash,
   type Hex,
   hashFromBytes,
@@ -18,12 +20,15 @@ import { addressKey, slotKey } from '../state/keys.ts'
 import { MissingState, type MissSource, type NodeMiss } from '../state/misses.ts'
 import { BrokenProof, type FindNode, sparseRoot } from '../state/sparse.ts'
 import { SparseTrie } from '../state/sparsetrie.ts'
-import { EMPTY_ROOT_BYTES } from '../state/trienode.ts'
+import { EMPTY_ROOT_BYTES, firstDifference, KEY_NIBBLES } from '../state/trienode.ts'
+import { pathTo } from '../state/triewalk.ts'
 import { unexpected } from './network/answers.ts'
 import { gathering } from './network/gather.ts'
 import type { BlockPoint, ForkedNetwork } from './network/network.ts'
-import { namesWith } from './proofs/prefixes.ts'
-import { type ProvenNodes, provenValue } from './proofs/proof.ts'
+import { namesWith } from './prefixes.ts'
+
+/** RLP of verified nodes by hash. */
+type ProvenNodes = Map<Hex, Uint8Array>
 
 interface ProvenAccount {
   readonly nonce: bigint
@@ -172,6 +177,38 @@ export class ProvenTries {
       throw new MissingState({ kind: 'node', owner, prefix }, this.#source)
     }
   }
+}
+
+/**
+ * Verifies a Merkle proof of `eth_getProof`.
+ * @param known receives the verified nodes
+ * @returns undefined: the proof shows that the key is absent
+ * @throws {BrokenProof} if it proves neither
+ */
+function provenValue(
+  root: Uint8Array,
+  key: Uint8Array,
+  nodes: readonly Uint8Array[],
+  known: ProvenNodes,
+): Uint8Array | undefined {
+  let used = 0
+  const find: FindNode = (hash) => {
+    const node = nodes[used]
+    used += 1
+    const text = hexFromBytes(hash)
+    const found = known.get(text)
+    if (found !== undefined) return found
+    if (node === undefined) throw new BrokenProof('it ends too early')
+    if (!equalBytes(keccak256(node), hash)) throw new BrokenProof('a node has another hash')
+    known.set(text, node)
+    return node
+  }
+  for (const node of pathTo(sparseRoot(root, find), key)) {
+    if (node.kind !== 'leaf') continue
+    const { depth, value } = node
+    return firstDifference(node.key, key, depth, KEY_NIBBLES) === KEY_NIBBLES ? value : undefined
+  }
+  return undefined
 }
 
 function longSearch(owner: Address | undefined, prefixes: readonly string[]): string {

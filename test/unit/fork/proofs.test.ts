@@ -5,7 +5,7 @@ import { keccak256 } from '../../../src/core/crypto/crypto.ts'
 import { bytesFromHex, hexFromBytes, paddedBytes } from '../../../src/core/hex.ts'
 import { decodeRlp } from '../../../src/core/rlp.ts'
 import type { DevchainOptions } from '../../../src/devchain.ts'
-import { namesWith } from '../../../src/fork/proofs/prefixes.ts'
+import { namesWith } from '../../../src/fork/prefixes.ts'
 import { slotKey } from '../../../src/state/keys.ts'
 import {
   type Asked,

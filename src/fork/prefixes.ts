@@ -1,7 +1,7 @@
 // Finds names whose hash has a prefix: `eth_getProof` of such a name returns the trie nodes on that path.
-import { Desk } from '../../core/crypto/keccak.ts'
-import { LruCache } from '../../core/lrucache.ts'
-import { nextTurn } from '../../core/yield.ts'
+import { Desk } from '../core/crypto/keccak.ts'
+import { LruCache } from '../core/lrucache.ts'
+import { nextTurn } from '../core/yield.ts'
 
 /** Bytes of an address or of a slot; the name is a big-endian number. */
 type NameLength = 20 | 32
