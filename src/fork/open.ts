@@ -97,11 +97,9 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
     const cache = isOnDisk ? diskStore(folder, { onNotice }) : memoryStore()
     const own = settings.folder && diskStore(settings.folder, { onNotice, mostBytes: Infinity })
     const kept = own ? layered(own, cache) : cache
-    const { forkTransaction: transaction, forkChainId } = settings
-    const order = { fork: choice, transaction, chainId: forkChainId }
     const found =
       settings.begun === undefined
-        ? await findBlock(client, order, isOnDisk ? cache : undefined)
+        ? await findBlock(client, choice, settings, isOnDisk ? cache : undefined)
         : foundAgain(settings.begun.head as RecordingHead, choice)
     requireEvm(BigInt(found.head.chainId), found.block)
     const asking = { timeoutMs, retries: 0, maxWaitMs, onNotice }

@@ -12,17 +12,13 @@ export class LinkEntrance implements PeersDoor {
   readonly path: string = LINK_PATH
   readonly takesLinks: boolean
   readonly #options: PeerNetworkOptions
-  #now: PeerNetwork | undefined
+  now: PeerNetwork | undefined
   readonly load: () => Promise<PeerNetwork> = lazy(() => this.#open())
 
   constructor(options: PeerNetworkOptions) {
     this.#options = options
     this.takesLinks = !options.settings.noLink
-    options.chain.onClose(() => this.#now?.close())
-  }
-
-  get now(): PeerNetwork | undefined {
-    return this.#now
+    options.chain.onClose(() => this.now?.close())
   }
 
   async start(): Promise<void> {
@@ -54,7 +50,7 @@ export class LinkEntrance implements PeersDoor {
     if (this.#isFork) throw new DevchainError('METHOD_NOT_SUPPORTED', FORK)
     const { PeerNetwork } = await import('./network.ts')
     const network = new PeerNetwork(this.#options)
-    this.#now = network
+    this.now = network
     return network
   }
 }

@@ -3,7 +3,7 @@ import type { Address } from '../../core/hex.ts'
 import type { CallJob, TransactionJob } from '../../evm/executor.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { accountAt, emptyAccount, type World, withAccount } from '../../state/world.ts'
+import { balanceAt, nonceAt, type World, withBalance, withNonce } from '../../state/world.ts'
 import { isObject, quantity, reading } from '../network/answers.ts'
 import { transactionIn } from './transactions.ts'
 
@@ -34,7 +34,7 @@ export function asDeposit<Job extends TransactionJob | CallJob>(job: Job): Job {
   const mint = mints.get(transaction)
   if (mint === undefined) return job
   const minted = withMint(world, transaction.from, mint)
-  const nonce = accountAt(world, transaction.from)?.nonce ?? 0n
+  const nonce = nonceAt(world, transaction.from)
   return {
     ...job,
     world: minted,
@@ -48,13 +48,10 @@ export function asDeposit<Job extends TransactionJob | CallJob>(job: Job): Job {
 export function afterFailure(world: World, transaction: Transaction): World | undefined {
   const mint = mints.get(transaction)
   if (mint === undefined) return undefined
-  const minted = withMint(world, transaction.from, mint)
-  const account = accountAt(minted, transaction.from) ?? emptyAccount(transaction.from)
-  return withAccount(minted, { ...account, nonce: account.nonce + 1n })
+  const { from } = transaction
+  return withNonce(withMint(world, from, mint), from, nonceAt(world, from) + 1n)
 }
 
 function withMint(world: World, address: Address, mint: bigint): World {
-  if (mint === 0n) return world
-  const account = accountAt(world, address) ?? emptyAccount(address)
-  return withAccount(world, { ...account, balance: account.balance + mint })
+  return mint === 0n ? world : withBalance(world, address, balanceAt(world, address) + mint)
 }

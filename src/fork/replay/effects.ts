@@ -1,15 +1,17 @@
 // Effects of a block's first transactions from the network's trace: fewer rounds than a replay, and only the network
 // can run its own transaction types.
-import { EMPTY_CODE_HASH, keccakHash } from '../../core/crypto/crypto.ts'
+import { EMPTY_CODE_HASH } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { type Address, bytesFromHex, type Hash } from '../../core/hex.ts'
 import type { Json } from '../../rpc/schema.ts'
 import {
   accountAt,
-  emptyAccount,
-  emptyStorage,
+  balanceAt,
   type World,
   withAccount,
+  withBalance,
+  withCode,
+  withNonce,
   withoutAccount,
   withSlots,
 } from '../../state/world.ts'
@@ -136,21 +138,15 @@ export async function withEffects(world: World, effects: Effects): Promise<World
 
 function withEffect(world: World, address: Address, effect: Effect): World {
   const { isNew, isGone, gained, nonce, code, storage } = effect
-  const before = accountAt(world, address) ?? emptyAccount(address)
-  const balance = before.balance + BigInt(gained)
+  const balance = balanceAt(world, address) + BigInt(gained)
   if (isGone && balance <= 0n) return withoutAccount(world, address)
-  const bytes = code === undefined ? undefined : bytesFromHex(code)
+  const kept = isNew ? withoutAccount(world, address) : world
+  let after = withBalance(kept, address, balance > 0n ? balance : 0n)
+  if (nonce !== undefined) after = withNonce(after, address, BigInt(nonce))
+  if (code !== undefined) after = withCode(after, address, bytesFromHex(code))
+  const account = accountAt(after, address)!
   const slots = Object.entries(storage).map(
     ([slot, value]) => [BigInt(slot), BigInt(value)] as const,
   )
-  const kept = isNew ? { ...emptyAccount(address), storage: emptyStorage } : before
-  return withAccount(world, {
-    ...kept,
-    address,
-    balance: balance > 0n ? balance : 0n,
-    nonce: nonce === undefined ? kept.nonce : BigInt(nonce),
-    code: bytes ?? kept.code,
-    codeHash: bytes === undefined ? kept.codeHash : keccakHash(bytes),
-    storage: slots.length === 0 ? kept.storage : withSlots(kept.storage, new Map(slots)),
-  })
+  return withAccount(after, { ...account, storage: withSlots(account.storage, new Map(slots)) })
 }

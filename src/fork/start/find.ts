@@ -1,6 +1,7 @@
 // Finds the fork block: asks the network, or uses what an earlier fork found.
 import { DevchainError } from '../../core/errors.ts'
 import { quantityFromBigint, ZERO_ADDRESS } from '../../core/hex.ts'
+import type { DevchainSettings } from '../../options/derived.ts'
 import type { ForkChoice } from '../../options/fork.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
 import type { Json } from '../../rpc/schema.ts'
@@ -27,20 +28,15 @@ const DEPTHS: ReadonlyMap<bigint, bigint> = new Map([
 
 const USUAL_DEPTH = 128n
 
-interface BlockOrder {
-  readonly fork: ForkChoice
-  /** The fork begins with the state before it. */
-  readonly transaction?: string | undefined
-  readonly chainId?: bigint | undefined
-}
+type FoundBy = Partial<Pick<DevchainSettings, 'forkTransaction' | 'forkChainId'>>
 
 /** @throws {DevchainError} `INVALID_PARAMS` for an unknown block or another network */
 export async function findBlock(
   client: Client,
-  order: BlockOrder,
+  fork: ForkChoice,
+  { forkTransaction: transaction, forkChainId: wanted }: FoundBy = {},
   heads?: Store,
 ): Promise<FoundBlock> {
-  const { fork, transaction, chainId: wanted } = order
   const isBlock = transaction === undefined
   const kept = isBlock && heads !== undefined ? knownHead(heads, fork, wanted) : undefined
   if (kept !== undefined) return foundAgain(kept, fork)

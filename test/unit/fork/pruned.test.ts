@@ -168,7 +168,7 @@ describe('the state of a service’s block', () => {
       await using upstream = await startUpstream()
       await upstream.ask('hardhat_mine', '0xff')
       const { client, sent } = serviceOf(upstream)
-      const found = await findBlock(client, { fork: { urls, block } })
+      const found = await findBlock(client, { urls, block })
       expect(sent).toHaveLength(requests)
       const number = `0x${found.block.header.number.toString(16)}`
       const asked = sent.at(-1)?.filter(({ method }) => method === 'eth_getBalance')
@@ -182,8 +182,8 @@ describe('the state of a service’s block', () => {
   test('that is named by a tag is not checked, nor that of a local node', async () => {
     await using upstream = await startUpstream()
     const { client, sent } = serviceOf(upstream)
-    await findBlock(client, { fork: { urls, block: 'latest' } })
-    await findBlock(client, { fork: { urls: [upstream.url], block: '0' } })
+    await findBlock(client, { urls, block: 'latest' })
+    await findBlock(client, { urls: [upstream.url], block: '0' })
     expect(sent.flat().map(({ method }) => method)).not.toContain('eth_getBalance')
   })
 })
