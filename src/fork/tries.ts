@@ -93,13 +93,13 @@ export class ProvenTries {
    * @throws as `proveAccount`
    */
   async proveSlots(address: Address, slots: readonly bigint[]): Promise<readonly bigint[]> {
-    const root = this.#roots.get(address) ?? this.#rootOf(address)
     const reader = async (): Promise<(answer: Json, slot: bigint) => bigint> => {
-      const proven = await root
+      if (!this.#roots.has(address)) await this.proveAccount(address)
+      const root = this.#roots.get(address)!
       return (answer, slot) => {
         const { proof } = (answer ?? {}) as { proof?: unknown }
         const what = `slot 0x${slot.toString(16)} of ${address}`
-        return this.#read(what, proof, proven, slotKey(slot), wordIn) ?? 0n
+        return this.#read(what, proof, root, slotKey(slot), wordIn) ?? 0n
       }
     }
     return this.#network.slotProofs(address, slots, this.#point, reader())
@@ -121,11 +121,6 @@ export class ProvenTries {
       if (!(error instanceof BrokenProof || error instanceof DevchainError)) throw error
       throw unproven(what, error.message)
     }
-  }
-
-  async #rootOf(address: Address): Promise<Uint8Array> {
-    await this.proveAccount(address)
-    return this.#roots.get(address) ?? EMPTY_ROOT_BYTES
   }
 
   /** Why state roots cover only known state; undefined: they are the network's. */

@@ -114,13 +114,9 @@ export class ForkedNetwork {
     read: (answer: Json) => T,
   ): Promise<T> {
     const at = [...params, quantityFromBigint(point.number)]
-    const asked = this.#kept(
-      this.#key(point, method, params),
-      () => this.ask(method, at, read),
-      point,
-      read,
-    )
-    return this.#explained(asked, point, point.number)
+    const make = (): Promise<Json> => this.ask(method, at, read)
+    const kept = this.#kept(this.#key(point, method, params), make, point, read)
+    return this.#explained(kept, point, point.number)
   }
 
   keptAt(method: string, params: readonly Json[], point: BlockPoint): Json | undefined {
@@ -314,16 +310,13 @@ export class ForkedNetwork {
 
   /** Asks for the block in the same batch, so that no answer comes from another branch or network. */
   async #verified(asked: Promise<Json>, point: BlockPoint | undefined): Promise<Json> {
-    if (point === undefined || !this.#mayChange(point)) return asked
+    const { isShallow, asker } = this.#parts
+    if (point === undefined || !isShallow(point.number) || asker.isFixed === true) return asked
     const [answer, seen] = await Promise.allSettled([asked, this.#look(point)])
     // if it is another network, that error matters more than its answers
     if (seen.status === 'rejected') throw seen.reason
     if (answer.status === 'rejected') throw answer.reason
     return answer.value
-  }
-
-  #mayChange({ number }: BlockPoint): boolean {
-    return this.#parts.isShallow(number) && this.#parts.asker.isFixed !== true
   }
 
   #askState(
