@@ -11,12 +11,6 @@ import type { Chains } from './chains.ts'
 import { Leases } from './leases.ts'
 import type { ChainSlot } from './slot.ts'
 
-const ACTIONS = ['start', 'stop', 'restart', 'destroy', 'messages'] as const
-
-type Action = (typeof ACTIONS)[number]
-
-const CHAIN_ACTION = new RegExp(`^/([\\w-]+)/(${ACTIONS.join('|')})$`)
-
 /** Such requests have no origin that `--allow-origin` could refuse. */
 const OTHER_PAGE = 'pages of other sites may not control chains by links or images'
 
@@ -43,37 +37,35 @@ export function chainSites(options: SitesOptions): readonly Site[] {
 
 /** `/7/restart` and its like, for numbers and names. */
 function lifecycleSite({ chains, onBug }: SitesOptions): Site {
-  return {
-    owns: ({ target }) => CHAIN_ACTION.test(pathOf(target)),
-    answer: answering(onBug, async (request) => {
-      const [, name = '', action] = CHAIN_ACTION.exec(pathOf(request.target)) ?? []
-      if (request.isFromOtherPage) return json(403, { message: OTHER_PAGE })
-      switch (action as Action) {
-        case 'start': {
-          const order = orderIn(request.body)
-          if (order?.options !== undefined || order?.from !== undefined) {
-            await chains.create({ ...order, name })
-          }
-          const slot = chains.slotFor(`/${name}`)
-          await slot.open()
-          return json(200, descriptor(slot, request))
-        }
-        case 'restart': {
-          const slot = chains.at(`/${name}`)
-          if (slot === undefined) return json(200)
-          await slot.end('the chain was restarted')
-          await slot.open()
-          return json(200, descriptor(slot, request))
-        }
-        case 'stop':
-          await chains.at(`/${name}`)?.end('the chain was stopped')
-          return json(200)
-        case 'destroy':
-          if (chains.at(`/${name}`) !== undefined) await chains.drop(name)
-          return json(200)
-        case 'messages':
-          return json(200, (await chains.at(`/${name}`)?.chain?.messages()) ?? [])
+  const actions: Readonly<
+    Record<string, (name: string, request: SiteRequest) => Promise<unknown>>
+  > = {
+    start: async (name, request) => {
+      const order = orderIn(request.body)
+      if (order?.options !== undefined || order?.from !== undefined) {
+        await chains.create({ ...order, name })
       }
+      const slot = chains.slotFor(`/${name}`)
+      await slot.open()
+      return descriptor(slot, request)
+    },
+    restart: async (name, request) => {
+      const slot = chains.at(`/${name}`)
+      await slot?.end('the chain was restarted')
+      await slot?.open()
+      return slot && descriptor(slot, request)
+    },
+    stop: async (name) => chains.at(`/${name}`)?.end('the chain was stopped'),
+    destroy: async (name) => (chains.at(`/${name}`) === undefined ? undefined : chains.drop(name)),
+    messages: async (name) => (await chains.at(`/${name}`)?.chain?.messages()) ?? [],
+  }
+  const form = new RegExp(`^/([\\w-]+)/(${Object.keys(actions).join('|')})$`)
+  return {
+    owns: ({ target }) => form.test(pathOf(target)),
+    answer: answering(onBug, async (request) => {
+      const [, name = '', action = ''] = form.exec(pathOf(request.target)) ?? []
+      if (request.isFromOtherPage) return json(403, { message: OTHER_PAGE })
+      return json(200, await actions[action]!(name, request))
     }),
   }
 }

@@ -1,6 +1,7 @@
 // Finds the user's cache folder.
 import { mkdirSync, statSync } from 'node:fs'
 import path from 'node:path'
+import { attempt } from '../core/errors.ts'
 
 /**
  * This program's folder in the user's cache folder; undefined if there is none.
@@ -45,11 +46,7 @@ export function makeFolder(folder: string, mode = 0o777): void {
 
 /** Makes the folder for a file if possible; errors are reported when the file is opened. */
 export function makeFolderOf(file: string): void {
-  try {
-    makeFolder(path.dirname(path.resolve(file)))
-  } catch {
-    // opening the file fails for the same reason
-  }
+  attempt(() => makeFolder(path.dirname(path.resolve(file))))
 }
 
 function isFolder(file: string): boolean {

@@ -56,13 +56,10 @@ export async function execCommand(
 ): Promise<number> {
   const asked = String(flags.log ?? '').split(',')
   const form = lastOf(FORMS, asked)
-  const settings = await readSettings(form === undefined ? options : { ...options, log: form })
+  const settings = await readSettings({ port: 0, ...options, ...(form && { log: form }) })
   if (typeof settings === 'number') return settings
-  return await runBeside(
-    words,
-    { log: lastOf(WHEN, asked) ?? 'failure', hasChains: flags.chains === true },
-    options.port === undefined ? { ...settings, port: 0 } : settings,
-  )
+  const log = lastOf(WHEN, asked) ?? 'failure'
+  return await runBeside(words, { log, hasChains: flags.chains === true }, settings)
 }
 
 function lastOf<W extends string>(words: readonly W[], asked: readonly string[]): W | undefined {

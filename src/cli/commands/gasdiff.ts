@@ -33,9 +33,8 @@ export async function gasDiffCommand(
   ]
   const threshold =
     typeof flags.threshold === 'string' ? parseThreshold(flags.threshold) : undefined
-  const read = await readSettings(options)
-  if (typeof read === 'number') return read
-  const settings = options.port === undefined ? { ...read, port: 0 } : read
+  const settings = await readSettings({ port: 0, ...options })
+  if (typeof settings === 'number') return settings
   requireFresh(settings, options)
   const runs: ForkRun[] = []
   for (const hardfork of [from, to]) {

@@ -4,6 +4,7 @@
 import type { ObservedCall } from '../../app/observer.ts'
 import { number } from '../../core/format.ts'
 import { type Address, type Hash, hexFromBytes } from '../../core/hex.ts'
+import type { ProgressReport } from '../../core/progress.ts'
 import { describeIdle } from '../../evm/reasons.ts'
 import type { BlockRecord, ExecutedTransaction } from '../../node/ledger/blockrecord.ts'
 import { headOf, transactionPlace } from '../../node/ledger/blocktree.ts'
@@ -99,11 +100,6 @@ export interface ClockEvent {
   readonly offsetSeconds: bigint
 }
 
-export interface MiningEvent {
-  readonly event: 'mining'
-  readonly mining: MiningState
-}
-
 /** Transactions entered the pool and were not mined. */
 export interface WaitingEvent {
   readonly event: 'waiting'
@@ -120,40 +116,30 @@ export interface DroppedEvent extends Pick<Transaction, 'hash' | 'from' | 'nonce
   readonly reason: string
 }
 
-export interface EndEvent {
+/** What the end of the log counts. */
+export const COUNTED = [
+  'calls',
+  'failedCalls',
+  'transactions',
+  'failedTransactions',
+  'blocks',
+] as const
+
+export type Counts = Readonly<Record<(typeof COUNTED)[number], number>>
+
+export interface EndEvent extends Counts {
   readonly event: 'end'
-  readonly calls: number
-  readonly failedCalls: number
-  readonly transactions: number
-  readonly failedTransactions: number
-  readonly blocks: number
   readonly durationMs: number
 }
 
-/** A request or an interval block that takes long and is still running. */
-export interface RunningEvent {
+/** A request or an interval block that takes long and is still running; others, which get no line, are counted. */
+export interface RunningEvent extends Omit<ProgressReport, 'name'> {
   readonly event: 'running'
   readonly method: string
-  readonly durationMs: number
-  /** By the current transaction or call; undefined if not counted. */
-  readonly gasUsed: bigint | undefined
-  /** Count of other long runs, which get no line. */
-  readonly others: number
-}
-
-export interface NoticeEvent {
-  readonly event: 'notice'
-  readonly text: string
 }
 
 export interface HintEvent extends Omit<ProjectHint, 'event'> {
   readonly event: 'hint'
-}
-
-/** A bug; the caller got "internal error". */
-export interface BugEvent {
-  readonly event: 'bug'
-  readonly stack: string
 }
 
 export type ChainEvent =
@@ -162,25 +148,21 @@ export type ChainEvent =
   | SnapshotEvent
   | BackEvent
   | ClockEvent
-  | MiningEvent
+  | { readonly event: 'mining'; readonly mining: MiningState }
   | WaitingEvent
   | DroppedEvent
   | ImportedEvent
 
-/** Lines dropped because the log's reader is too slow. */
-interface OverflowEvent {
-  readonly event: 'overflow'
-  readonly lines: number
-}
-
 export type LineEvent = (
   | HintEvent
   | RunningEvent
-  | NoticeEvent
+  | { readonly event: 'notice'; readonly text: string }
   | ArtifactsEvent
   | ({ readonly event: 'peer' } & PeerEvent)
-  | BugEvent
-  | OverflowEvent
+  // the caller got "internal error"
+  | { readonly event: 'bug'; readonly stack: string }
+  // dropped because the log's reader is too slow
+  | { readonly event: 'overflow'; readonly lines: number }
   | EndEvent
 ) & {
   /** Undefined for the default chain. */

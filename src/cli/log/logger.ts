@@ -14,6 +14,8 @@ import type { World } from '../../state/world.ts'
 import { type LogContext, type LogRecord, withNames } from './context.ts'
 import {
   type ChainEvent,
+  COUNTED,
+  type Counts,
   changeEvents,
   type HintEvent,
   hasEntered,
@@ -42,10 +44,6 @@ export type LogSettings = Pick<
   'noHints' | 'trace' | 'logOnly' | 'logExcept' | 'logChain' | 'verbose'
 >
 
-const COUNTED = ['calls', 'failedCalls', 'transactions', 'failedTransactions', 'blocks'] as const
-
-type Counted = (typeof COUNTED)[number]
-
 /** What the logs of all chains count together, also those of chains in other threads. */
 export class LogTotals {
   readonly memory: SharedArrayBuffer
@@ -58,14 +56,14 @@ export class LogTotals {
   }
 
   /** @returns the count with it */
-  add(name: Counted, count = 1): number {
+  add(name: keyof Counts, count = 1): number {
     const more = BigInt(count)
     return Number(Atomics.add(this.#counts, COUNTED.indexOf(name), more) + more)
   }
 
-  get all(): Readonly<Record<Counted, number>> {
+  get all(): Counts {
     const counts = COUNTED.map((name, at) => [name, Number(Atomics.load(this.#counts, at))])
-    return Object.fromEntries(counts) as Record<Counted, number>
+    return Object.fromEntries(counts) as Counts
   }
 }
 

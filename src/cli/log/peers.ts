@@ -31,13 +31,19 @@ export function importedEvent({ head, peer }: StateChange): ImportedEvent | unde
 
 /** `imported blocks 1 to 64 from bob, 60 transactions: 0x1234…abcd, 2026-01-01 00:00:00` */
 export function importedLine(event: ImportedEvent): string {
-  const { first, number: last, transactions, hash, timestamp } = event
+  const { number: last, transactions, hash, timestamp } = event
   const peer = oneLine(event.peer, 40)
   if (last === 0n) return `adopted the genesis of ${peer}: ${time(timestamp)}`
-  const blocks =
-    first === last ? `block ${number(last)}` : `blocks ${number(first)} to ${number(last)}`
   const holding = transactions === 0 ? 'empty' : plural(transactions, 'transaction')
-  return `imported ${blocks} from ${peer}, ${holding}: ${short(hash)}, ${time(timestamp)}`
+  return `imported ${blocksText(event)} from ${peer}, ${holding}: ${short(hash)}, ${time(timestamp)}`
+}
+
+/** `block 1`, `blocks 1 to 64` */
+export function blocksText({
+  first,
+  number: last,
+}: Pick<ImportedEvent, 'first' | 'number'>): string {
+  return first === last ? `block ${number(last)}` : `blocks ${number(first)} to ${number(last)}`
 }
 
 export function peerLine(event: PeerEvent): string {

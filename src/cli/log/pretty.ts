@@ -36,7 +36,6 @@ import {
 } from './context.ts'
 import type {
   BlockEvent,
-  BugEvent,
   ChainEvent,
   EndEvent,
   LineEvent,
@@ -47,7 +46,7 @@ import type { Renderer } from './folding.ts'
 import { builtInName, nameIn, selectorOf } from './names.ts'
 import { failureText, headline, outcomeOf } from './outcome.ts'
 import type { Palette } from './palette.ts'
-import { peerLine } from './peers.ts'
+import { blocksText, peerLine } from './peers.ts'
 import { accountOf, askedBy, isDeployer } from './request.ts'
 import { NARROW, WIDE, wrapped } from './wrap.ts'
 
@@ -120,7 +119,7 @@ function lineOf(palette: Palette, event: LineEvent): string {
     case 'peer':
       return `${palette.cyan('peers')}  ${peerLine(event)}`
     case 'bug':
-      return bugLines(palette, event).join('\n')
+      return bugLines(palette, event.stack).join('\n')
     case 'overflow':
       return palette.yellow(
         `… ${plural(event.lines, 'line')} dropped: the log's reader is too slow`,
@@ -395,17 +394,13 @@ function consoleLines(palette: Palette, text: string): string[] {
 
 function blockLines(look: Look, event: BlockEvent): string[] {
   const { palette } = look
-  const { first, transactions, baseFee } = event
-  const numbers =
-    first === event.number
-      ? `block ${number(first)}`
-      : `blocks ${number(first)} to ${number(event.number)}`
+  const { transactions, baseFee } = event
   const parts =
     transactions === 0 ? ['empty'] : [plural(transactions, 'transaction'), gasOf(look, event)]
   if (baseFee !== undefined) parts.push(`base fee ${fee(baseFee)}`)
   parts.push(time(event.timestamp))
   return [
-    `  ${palette.cyan(numbers)} ${palette.dim(event.hash)}`,
+    `  ${palette.cyan(blocksText(event))} ${palette.dim(event.hash)}`,
     `    ${parts.join(palette.dim(' · '))}`,
   ]
 }
@@ -441,7 +436,7 @@ function runningLine({ method, durationMs, gasUsed, others }: RunningEvent): str
   return `${parts.join(', ')}${more}`
 }
 
-function bugLines(palette: Palette, { stack }: BugEvent): string[] {
+function bugLines(palette: Palette, stack: string): string[] {
   const [first = '', ...frames] = printable(stack.slice(0, CONSOLE_LIMIT)).split('\n')
   return [
     palette.red(`internal error: ${first}`),
