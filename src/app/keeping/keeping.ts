@@ -39,12 +39,16 @@ export interface ChainPlace {
   readonly attach: (chain: Chain) => void
 }
 
-/** A chain's file, and what it began with, for another thread. */
-export interface LentPlace {
+/** A chain's file, and what it began with, for another thread: plain values. */
+export interface SentPlace {
   readonly path: string
   readonly about: About
   /** As it goes on here, of a chain that is on disk. */
   readonly fork: ForkSource | undefined
+}
+
+export interface LentPlace {
+  readonly sent: SentPlace
   /** To be called when the thread has closed the file, or has ended. */
   readonly giveBack: () => Promise<void>
 }
@@ -163,7 +167,7 @@ export class Keeping {
     const fork = source && this.forks.at(source.name)?.fork.base.upstream.source
     const { path, giveBack } = await this.#store.lend(name)
     const about = { ...begun, turn: this.#nextTurn++ }
-    return { path, about, fork, giveBack: () => giveBack(() => this.openForks()) }
+    return { sent: { path, about, fork }, giveBack: () => giveBack(() => this.openForks()) }
   }
 
   /** In a thread: opens the file of a chain. */

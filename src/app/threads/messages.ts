@@ -10,7 +10,7 @@ import type { CountedCode } from '../../project/coverage/collect.ts'
 import type { CountedGas } from '../../project/gas/report.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { ChainFacts } from '../chainfacts.ts'
-import type { LentPlace } from '../keeping/keeping.ts'
+import type { SentPlace } from '../keeping/keeping.ts'
 
 /** What a thread is started with. */
 export interface ThreadOrder {
@@ -33,7 +33,7 @@ export interface SentState {
 /** How a chain begins. */
 export interface ChainBeginning {
   /** Its file on disk, which may have it already; undefined: it is in memory only. */
-  readonly kept?: Omit<LentPlace, 'giveBack'> | undefined
+  readonly kept?: SentPlace | undefined
   /** Undefined: the last that this thread got. */
   readonly state?: SentState | undefined
   /** Options of its own, and so a genesis of its own. */
@@ -123,10 +123,11 @@ export interface ThreadPort {
 
 export function sentError(error: unknown): SentError {
   const { message, stack } = error instanceof Error ? error : new Error(String(error))
-  if (!(error instanceof DevchainError)) {
-    return { word: undefined, message, data: undefined, facts: {}, stack }
-  }
-  const { word, data, facts } = error
+  const {
+    word,
+    data,
+    facts = {},
+  }: Partial<DevchainError> = error instanceof DevchainError ? error : {}
   return { word, message, data, facts, stack }
 }
 

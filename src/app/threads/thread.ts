@@ -79,7 +79,7 @@ export class Thread {
     // until it is open, whoever asks for it gets the error itself
     this.#chains.set(name, { kept })
     try {
-      await this.calls.call('open', name, { ...beginning, kept: kept && sentPlace(kept) })
+      await this.calls.call('open', name, { ...beginning, kept: kept?.sent })
       this.#chains.set(name, { kept, onLost })
     } catch (error) {
       this.#chains.delete(name)
@@ -196,11 +196,6 @@ export class Thread {
 function lostMessage(name: string, open: OpenChain | undefined, reason: string): string {
   const next = open?.kept === undefined ? 'begins it anew' : 'opens it as it is on disk'
   return `the chain at /${name} is lost: ${reason}; the next request ${next}`
-}
-
-/** Without its function. */
-function sentPlace({ path, about, fork }: LentPlace): ChainBeginning['kept'] {
-  return { path, about, fork }
 }
 
 function* reporting(params: readonly Json[], onWritten: () => void): Generator<Json> {

@@ -29,7 +29,10 @@ export async function exportCommand({
 async function exportChain(file: string, url: string): Promise<bigint> {
   const last = quantityOf(await ask(url, { method: 'eth_blockNumber' }))
   const beside = `${file}.${process.pid}.tmp`
-  const output = await open(beside, 'w').catch((error: unknown) => cannotWrite(file, error))
+  const cannotWrite = (error: unknown): never => {
+    throw refusal(`cannot write ${file}: ${writeFailure(error)}`)
+  }
+  const output = await open(beside, 'w').catch(cannotWrite)
   try {
     let previous: EncodedBlock | undefined
     for (let first = 0n; first <= last; first += BigInt(BATCH)) {
@@ -37,21 +40,17 @@ async function exportChain(file: string, url: string): Promise<bigint> {
         const block = decodeBlock(bytes)
         await checkLink(url, previous, block)
         previous = block
-        await output.write(bytes).catch((error: unknown) => cannotWrite(file, error))
+        await output.write(bytes).catch(cannotWrite)
       }
     }
     await output.close()
-    await rename(beside, file).catch((error: unknown) => cannotWrite(file, error))
+    await rename(beside, file).catch(cannotWrite)
     return last
   } catch (error) {
     await output.close()
     await rm(beside, { force: true })
     throw error
   }
-}
-
-function cannotWrite(file: string, error: unknown): never {
-  throw refusal(`cannot write ${file}: ${writeFailure(error)}`)
 }
 
 async function blocksFrom(url: string, first: bigint, last: bigint): Promise<Uint8Array[]> {

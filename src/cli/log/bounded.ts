@@ -1,18 +1,7 @@
 // Writes JSON values of any size as bounded text, reading no more of them than it writes.
 import type { Json } from '../../rpc/schema.ts'
 
-export interface Bounded {
-  readonly value: Json
-  readonly isCut: boolean
-}
-
-/** The value if its JSON has at most `limit` characters; else the beginning of its JSON, as text. */
-export function bounded(value: Json, limit: number): Bounded {
-  const text = written(value, limit)
-  if (text.length <= limit) return { value, isCut: false }
-  return { value: `${text.slice(0, limit)}…`, isCut: true }
-}
-
+/** The first `limit` characters of the JSON. */
 export function beginning(value: Json, limit: number): string {
   return written(value, limit).slice(0, limit)
 }

@@ -22,6 +22,7 @@ import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { accountAt } from '../../state/world.ts'
 import { type ImportedEvent, importedEvent } from './peers.ts'
+import { firstParam } from './request.ts'
 
 /** Before refunds; undefined before amsterdam. */
 interface GasParts {
@@ -278,9 +279,6 @@ export function sentHash({ effects, result, failure }: ChangeCause): Hash | unde
   const isObject = typeof result === 'object' && result !== null && 'transactionHash' in result
   const found = failure?.hash ?? (isObject ? result.transactionHash : result)
   return typeof found === 'string' ? (found as Hash) : undefined
-}
-function firstParam(params: Json): Json | undefined {
-  return Array.isArray(params) ? (params[0] as Json | undefined) : undefined
 }
 
 /** A snapshot id as a QUANTITY; callers give hex, a number or decimal text. */

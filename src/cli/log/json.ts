@@ -1,7 +1,7 @@
 // The JSON log: one object a line, with the same events as the pretty log.
 import type { ObservedCall } from '../../app/observer.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { bounded } from './bounded.ts'
+import { beginning } from './bounded.ts'
 import {
   describeCall,
   describeError,
@@ -57,10 +57,10 @@ function callObject(
   const { method, durationMs, error, console: printed, notes } = call
   const cut: string[] = []
   const within = (name: string, value: Json | undefined): Json | undefined => {
-    if (value === undefined) return undefined
-    const { value: fitting, isCut } = bounded(value, limit)
-    if (isCut) cut.push(name)
-    return fitting
+    const text = value === undefined ? '' : beginning(value, limit + 1)
+    if (text.length <= limit) return value
+    cut.push(name)
+    return `${text.slice(0, limit)}…`
   }
   const asked = askedBy(call)
   const described = describeCall(context, call)

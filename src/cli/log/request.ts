@@ -14,7 +14,7 @@ export interface Asked {
 
 /** The message in a call's first parameter; undefined for anything else. */
 export function askedBy({ params }: Pick<ObservedCall, 'params'>): Asked | undefined {
-  const request = Array.isArray(params) ? (params[0] as Json | undefined) : transactionOf(params)
+  const request = isObject(params) ? params.transaction : firstParam(params)
   if (!isObject(request)) return undefined
   const { from, to, data, input, gas, gasLimit } = request
   const sent = input ?? data
@@ -29,7 +29,7 @@ export function askedBy({ params }: Pick<ObservedCall, 'params'>): Asked | undef
 
 /** The account in a call's first parameter, in its letter case. */
 export function accountOf({ params }: Pick<ObservedCall, 'params'>): string | undefined {
-  const first = Array.isArray(params) ? (params[0] as Json | undefined) : undefined
+  const first = firstParam(params)
   return typeof first === 'string' && /^0x[0-9a-f]{40}$/i.test(first) ? first : undefined
 }
 
@@ -38,6 +38,6 @@ export function isDeployer(to: string): boolean {
   return to.toLowerCase() === CREATE2_DEPLOYER.address
 }
 
-function transactionOf(params: Json): Json | undefined {
-  return isObject(params) ? params.transaction : undefined
+export function firstParam(params: Json): Json | undefined {
+  return Array.isArray(params) ? (params[0] as Json | undefined) : undefined
 }

@@ -116,17 +116,19 @@ export class LogWriter {
   #take(): string {
     if (this.#droppedLines > 0) this.#parts.push(this.#describeDropped(this.#droppedLines))
     const text = this.#parts.join('')
-    this.#parts = []
-    this.#size = 0
-    this.#droppedLines = 0
+    this.#empty()
     return text
   }
 
   #break(): void {
     this.#isBroken = true
+    this.#empty()
+    this.#onIdle?.()
+  }
+
+  #empty(): void {
     this.#parts = []
     this.#size = 0
     this.#droppedLines = 0
-    this.#onIdle?.()
   }
 }

@@ -64,23 +64,14 @@ export async function readArguments(argv: readonly string[]): Promise<CommandLin
  * @throws {DevchainError} `INVALID_PARAMS` naming the mistake, and the nearest valid option where that helps
  */
 export function readCommandLine(argv: readonly string[]): CommandLine | string {
-  let said: CommandLine | undefined
-  let printed = ''
-  const output: Output = {
-    line: (line) => {
-      said = line
-    },
-    print: (text) => {
-      printed += text
-    },
-  }
+  const output: Output = { line: undefined, printed: '' }
   const meant = withoutShortWords(argv)
   try {
     createProgram(meant, output).parse(withPlainFlags(meant), { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
   }
-  return said ?? printed
+  return output.line ?? output.printed
 }
 
 /** Accepts `help`, `help COMMAND` and `-v`, which other programs use for flags. */
@@ -117,9 +108,10 @@ function withPlainFlags(argv: readonly string[]): string[] {
   return plain
 }
 
+/** What comes of arguments: the options of a command, or help or version. */
 interface Output {
-  readonly line: (line: CommandLine) => void
-  readonly print: (text: string) => void
+  line: CommandLine | undefined
+  printed: string
 }
 
 /**
@@ -147,17 +139,16 @@ function createProgram(argv: readonly string[], output: Output): Command {
       throw new DevchainError('INVALID_PARAMS', misplaced(command.name() as SubcommandName))
     })
     .action(() => {
-      output.line({
-        name: undefined,
-        words: [],
-        flags: {},
-        options: givenOptions(program, OPTION_KEYS),
-      })
+      const options = givenOptions(program, OPTION_KEYS)
+      output.line = { name: undefined, words: [], flags: {}, options }
     })
 }
 
 /** One help format for all commands; mistakes throw. */
-function configured(command: Command, help: string, { print }: Output): Command {
+function configured(command: Command, help: string, output: Output): Command {
+  const writeOut = (text: string): void => {
+    output.printed += text
+  }
   return command
     .configureHelp({
       helpWidth: HELP_WIDTH,
@@ -165,7 +156,7 @@ function configured(command: Command, help: string, { print }: Output): Command 
       // the placeholder lists the choices
       optionDescription: ({ description }) => description,
     })
-    .configureOutput({ writeOut: print, writeErr: () => undefined })
+    .configureOutput({ writeOut, writeErr: () => undefined })
     .helpCommand(false)
     .allowExcessArguments(false)
     .exitOverride((error) => {
@@ -195,7 +186,7 @@ function createSubcommand(declared: Subcommand, output: Output): Command {
   return command.action(() => {
     const given = Object.entries(command.opts()).filter(([flag]) => flags.includes(flag))
     const options = givenOptions(command, keys)
-    output.line({ name, words: command.args, flags: Object.fromEntries(given), options })
+    output.line = { name, words: command.args, flags: Object.fromEntries(given), options }
   })
 }
 
