@@ -2,7 +2,6 @@
 import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { Script } from 'node:vm'
-import { attempt } from '../core/errors.ts'
 import { makeFolder } from './cachefolder.ts'
 import { readSealed, seal } from './sealed.ts'
 
@@ -121,7 +120,15 @@ function keep(file: string, script: Script, mark: number): void {
     removeOldest(folder)
   } catch {
     // the folder is not writable or the disk is full: only the next start takes longer
-    attempt(() => rmSync(beside, { force: true }))
+    removeIfThere(beside)
+  }
+}
+
+function removeIfThere(file: string): void {
+  try {
+    rmSync(file, { force: true })
+  } catch {
+    // the folder is gone as well
   }
 }
 

@@ -1,7 +1,6 @@
 // Finds the user's cache folder.
 import { mkdirSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { attempt } from '../core/errors.ts'
 
 /**
  * This program's folder in the user's cache folder; undefined if there is none.
@@ -46,7 +45,11 @@ export function makeFolder(folder: string, mode = 0o777): void {
 
 /** Makes the folder for a file if possible; errors are reported when the file is opened. */
 export function makeFolderOf(file: string): void {
-  attempt(() => makeFolder(path.dirname(path.resolve(file))))
+  try {
+    makeFolder(path.dirname(path.resolve(file)))
+  } catch {
+    // opening the file fails for the same reason
+  }
 }
 
 function isFolder(file: string): boolean {
