@@ -86,10 +86,8 @@ export class Artifacts {
     const skipped = await this.#inTurn(() => this.#readFiles([whole], {}))
     const [problem] = skipped
     if (problem !== undefined) {
-      throw new DevchainError(
-        'INVALID_PARAMS',
-        `cannot read the artifacts in ${file}: ${problem.why}`,
-      )
+      const message = `cannot read the artifacts in ${file}: ${problem.why}`
+      throw new DevchainError('INVALID_PARAMS', message)
     }
     // if it is incomplete or gone later, the last version stays
     const { watch } = this.#watch(whole, true)

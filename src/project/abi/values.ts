@@ -90,10 +90,8 @@ function itemsText(parameter: Parameter, items: readonly unknown[], style: Value
   const shown = style.isWhole ? items : items.slice(0, LISTED)
   const list = itemsOf(parameter, shown)
   const alike = inOneUnit(list, style)
-  return listText(
-    list.map((each) => valueText(each, alike)),
-    items.length,
-  )
+  const texts = list.map((each) => valueText(each, alike))
+  return listText(texts, items.length)
 }
 
 /** `[1, 2, … 5 more]` @param count of all items */

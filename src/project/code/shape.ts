@@ -7,6 +7,14 @@ export interface Hole {
   readonly length: number
 }
 
+/** As an artifact has it. */
+export interface FoundCode {
+  /** Hex, with or without 0x, with placeholders for libraries. */
+  readonly object: string
+  /** The compiler's link and immutable references. */
+  readonly references: readonly Hole[]
+}
+
 export interface CodeShape {
   readonly length: number
   readonly holes: readonly Hole[]
@@ -42,15 +50,7 @@ const METADATA_HASHES: readonly (readonly [key: Buffer, length: number])[] = [
 
 const LONGEST_METADATA = 256
 
-/**
- * @param object hex, with or without 0x, with placeholders for libraries
- * @param references the compiler's link and immutable references
- * @returns undefined for empty or invalid code
- */
-export function compiledCode(
-  object: string,
-  references: readonly Hole[] = [],
-): { readonly code: Buffer; readonly holes: readonly Hole[] } | undefined {
+function compiledCode({ object, references }: FoundCode) {
   const text = object.startsWith('0x') ? object.slice(2) : object
   const links: Hole[] = []
   const linked = text.replace(PLACEHOLDER, (_, at: number) => {
@@ -64,7 +64,11 @@ export function compiledCode(
   return { code, holes: [...links, ...given, ...own, ...selfOf(code)] }
 }
 
-export function shapeOf(code: Uint8Array, holes: readonly Hole[]): CodeShape {
+/** Undefined for empty or invalid code. */
+export function shapeOf(found: FoundCode): CodeShape | undefined {
+  const compiled = compiledCode(found)
+  if (compiled === undefined) return undefined
+  const { code, holes } = compiled
   const filled = withoutHoles(code, holes)
   const body = withoutMetadata(filled)
   const masked = maskedMetadata(filled)

@@ -11,7 +11,7 @@ import { adminOf } from '../code/proxies.ts'
 import { hashOf } from '../code/shape.ts'
 import type { CallMessage } from '../naming/callees.ts'
 import type { Names } from '../naming/names.ts'
-import { type InnerCalls, InnerCallWatch } from './inner.ts'
+import { type InnerCalls, watchInnerCalls } from './inner.ts'
 
 /** Gas of one function's calls; amounts are 0 if none succeeded. */
 export interface GasRow {
@@ -133,7 +133,7 @@ export class GasReport {
         for (const calls of all) this.#countInner(calls, world)
       })
     }
-    this.#chain.execution.watchCommands(() => new InnerCallWatch(take))
+    this.#chain.execution.watchCommands(() => watchInnerCalls(take))
   }
 
   summary(): GasSummary {
@@ -294,7 +294,7 @@ export class GasReport {
     const creation = creationIn(called)
     if (creation !== undefined) return this.#catalogue.creation(creation)?.isSame === true
     return [to, through].every((address) => {
-      if (address === null || address === undefined) return true
+      if (address == null) return true
       const last = this.#names.identities.of(world, address)?.codes.at(-1)
       return last !== undefined && this.#catalogue.runtime(last)?.isSame === true
     })

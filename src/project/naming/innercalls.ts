@@ -59,18 +59,15 @@ export class DescribedMulticall extends Described {
     const list = listIn(argument)
     if (list === undefined) return super.argumentText(argument, style, withNames)
     const calls = this.#nested(list, style.isWhole ? MOST_LISTED : LISTED)
-    return listText(
-      calls.map((call) => this.#callText(call, style.isWhole)),
-      list.length,
-    )
+    const texts = calls.map((call) => this.#callText(call, style.isWhole))
+    return listText(texts, list.length)
   }
 
   #nested(list: readonly unknown[], most: number): readonly NestedCall[] {
     return list.slice(0, most).flatMap((each) => {
       const inner = innerCall(each, this.#context.self)
-      return inner === undefined
-        ? []
-        : { ...inner, described: this.#context.call(inner.to, inner.input) }
+      if (inner === undefined) return []
+      return { ...inner, described: this.#context.call(inner.to, inner.input) }
     })
   }
 

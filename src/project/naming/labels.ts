@@ -14,6 +14,7 @@ export interface KeptLabels {
 }
 
 export class Labels {
+  readonly all: ReadonlyMap<Address, string>
   readonly #names: Map<Address, string>
   readonly #kept: KeptLabels | undefined
   #version = 0
@@ -21,14 +22,11 @@ export class Labels {
   constructor(kept: KeptLabels | undefined) {
     this.#kept = kept
     this.#names = new Map(kept?.known)
+    this.all = this.#names
   }
 
   get version(): number {
     return this.#version
-  }
-
-  get all(): ReadonlyMap<Address, string> {
-    return this.#names
   }
 
   get(address: Address): string | undefined {

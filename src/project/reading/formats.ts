@@ -1,6 +1,6 @@
 // Artifact formats of Foundry, Hardhat 2 and 3, Truffle and the compiler.
 import { isObject, type UnknownMembers as JsonObject } from '../../core/objects.ts'
-import type { Hole } from '../code/shape.ts'
+import type { FoundCode, Hole } from '../code/shape.ts'
 import type { ContractSummary } from './summary.ts'
 
 type Facts = Pick<ContractSummary, 'name' | 'source' | 'format' | 'sourceId'>
@@ -9,11 +9,6 @@ export interface FoundContract extends Facts {
   readonly abi: readonly unknown[]
   readonly creation: FoundCode
   readonly runtime: FoundCode
-}
-
-export interface FoundCode {
-  readonly object: string
-  readonly references: readonly Hole[]
 }
 
 /** Unchecked JSON; each member is checked where it is used. */

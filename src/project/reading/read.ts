@@ -2,14 +2,8 @@
 import { readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { readFailure } from '../../core/errors.ts'
-import { compiledCode, shapeOf } from '../code/shape.ts'
-import {
-  contractsIn,
-  type FoundCode,
-  type FoundContract,
-  isObject,
-  type JsonObject,
-} from './formats.ts'
+import { shapeOf } from '../code/shape.ts'
+import { contractsIn, type FoundContract, isObject, type JsonObject } from './formats.ts'
 import { hashOfText, stampIn } from './stamps.ts'
 import {
   type AbiItem,
@@ -55,10 +49,8 @@ function readOne(
     if (stamp === known) return undefined
     const { size } = stats
     if (size > LARGEST_FILE) {
-      return {
-        path: file,
-        why: `${Math.round(size / 1e6)} MB exceed the limit of ${LARGEST_FILE / 1e6} MB`,
-      }
+      const why = `${Math.round(size / 1e6)} MB exceed the limit of ${LARGEST_FILE / 1e6} MB`
+      return { path: file, why }
     }
     const found = contractsIn(JSON.parse(readFileSync(file, 'utf8')), path.basename(file, '.json'))
     if (found === undefined) return { path: file, why: 'not an artifact' }
@@ -83,8 +75,8 @@ export class Summarizer {
       ...found,
       name: found.name.slice(0, 200),
       abi: found.abi.flatMap((item) => this.#itemOf(item)),
-      creation: codeShape(found.creation),
-      runtime: codeShape(found.runtime),
+      creation: shapeOf(found.creation),
+      runtime: shapeOf(found.runtime),
     }
   }
 
@@ -98,11 +90,6 @@ export class Summarizer {
     this.#items.set(json, made)
     return [made]
   }
-}
-
-function codeShape({ object, references }: FoundCode): ContractSummary['runtime'] {
-  const compiled = compiledCode(object, references)
-  return compiled && shapeOf(compiled.code, compiled.holes)
 }
 
 function abiItem(item: JsonObject, json: string): AbiItem | undefined {

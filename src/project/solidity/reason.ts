@@ -27,12 +27,8 @@ export function silentReason(failed: FailedFrame, nameOf: NameOf): Silent | unde
     const reason = haltReason(failed)
     return reason === undefined ? undefined : { reason }
   }
-  return (
-    failed.failedCheck ??
-    calleeReason(failed, nameOf) ?? {
-      reason: quotedReason(failed) ?? 'reverted without a reason',
-    }
-  )
+  const reason = quotedReason(failed) ?? 'reverted without a reason'
+  return failed.failedCheck ?? calleeReason(failed, nameOf) ?? { reason }
 }
 
 function haltReason({ frame, text }: FailedFrame): string | undefined {

@@ -1,7 +1,7 @@
 // Verified contracts: deployed code that matches the project's artifacts, with its sources.
 import { type Address, bytesFromHex, type Hex } from '../../core/hex.ts'
 import type { Artifacts } from '../artifacts.ts'
-import type { Contract } from '../code/catalogue.ts'
+import type { Alike } from '../code/catalogue.ts'
 import { maskedMetadata, withoutMetadata } from '../code/shape.ts'
 import { type Compiled, CompiledReader } from './compiled.ts'
 
@@ -39,10 +39,8 @@ export interface Unverified {
   readonly message: string
 }
 
-export interface CodeMatches {
+export interface CodeMatches extends Alike {
   readonly code: Hex
-  readonly contracts: readonly Contract[]
-  readonly isExact: boolean
 }
 
 export class Repository {
@@ -104,7 +102,7 @@ export class Repository {
     const alike = this.artifacts.catalogue.alike(bytes)
     if (alike === undefined) return unknownCode(address)
     const isExact = alike.isExact && hasMetadataHash(bytes)
-    return { code, contracts: alike.contracts, isExact }
+    return { ...alike, code, isExact }
   }
 
   async creationOf({ address, compiled, runtimeMatch }: Verified): Promise<CreationInfo> {

@@ -56,11 +56,9 @@ function held(
     const names = listed(matches.contracts.map(({ source, name }) => `${source}:${name}`))
     return noMatch(`the code at ${address} matches ${names}, not ${submission.target?.join(':')}`)
   }
-  return repository.firstOf(
-    address,
-    { ...matches, contracts },
-    (compiled) => differenceTo(compiled, submission) ?? withSources(compiled, submission),
-  )
+  const accept = (compiled: Compiled): Compiled | Unverified =>
+    differenceTo(compiled, submission) ?? withSources(compiled, submission)
+  return repository.firstOf(address, { ...matches, contracts }, accept)
 }
 
 function isMeant({ name, source }: Contract, target: Submission['target']): boolean {
