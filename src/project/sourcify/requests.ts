@@ -1,24 +1,13 @@
 // Parses Sourcify requests into one form: standard JSON, metadata with sources, files.
-import { attempt, printValue } from '../../core/errors.ts'
+import { attempt, DevchainError, printValue } from '../../core/errors.ts'
 import type { SiteRequest } from '../../rpc/site.ts'
 import { metadataIn } from '../reading/builds.ts'
 import { entriesOf, isObject, type JsonObject, member, text } from '../reading/formats.ts'
 import { targetOf } from './compiled.ts'
 import type { Submission } from './submission.ts'
 
-export class SourcifyError extends Error {
-  readonly status: number
-  readonly code: string
-
-  constructor(status: number, code: string, message: string) {
-    super(message)
-    this.status = status
-    this.code = code
-  }
-}
-
-export function badRequest(message: string): SourcifyError {
-  return new SourcifyError(400, 'invalid_parameter', message)
+export function badRequest(message: string): DevchainError {
+  return new DevchainError('INVALID_PARAMS', message)
 }
 
 export type Posted = Pick<SiteRequest, 'contentType' | 'body'>
@@ -32,7 +21,7 @@ export const EMPTY_SUBMISSION: Submission = {
   metadata: undefined,
 }
 
-/** @throws {SourcifyError} unless it is a JSON object */
+/** @throws {DevchainError} unless it is a JSON object */
 function readJson({ contentType, body }: Posted): JsonObject {
   if (!/json/i.test(contentType)) {
     throw badRequest(`expected a body of application/json, got ${contentType || 'no type'}`)
@@ -43,7 +32,7 @@ function readJson({ contentType, body }: Posted): JsonObject {
   return value
 }
 
-/** `POST /v2/verify/{chain}/{address}`. @throws {SourcifyError} naming what is missing */
+/** `POST /v2/verify/{chain}/{address}`. @throws {DevchainError} naming what is missing */
 export function readStandardJson(posted: Posted): Submission {
   const { stdJsonInput, compilerVersion, contractIdentifier } = readJson(posted)
   const identifier = textMember('contractIdentifier', contractIdentifier)
@@ -63,7 +52,7 @@ export function readStandardJson(posted: Posted): Submission {
   }
 }
 
-/** `POST /v2/verify/metadata/{chain}/{address}`. @throws {SourcifyError} naming what is missing */
+/** `POST /v2/verify/metadata/{chain}/{address}`. @throws {DevchainError} naming what is missing */
 export function readMetadata(posted: Posted): Submission {
   const { metadata, sources } = readJson(posted)
   return withMetadata(textsOf('sources', sources), metadata)
@@ -72,7 +61,7 @@ export function readMetadata(posted: Posted): Submission {
 /**
  * `POST /verify` of version 1: files by name, among them `metadata.json`; if it has several contracts,
  * `chosenContract` selects one.
- * @throws {SourcifyError} naming what is missing
+ * @throws {DevchainError} naming what is missing
  */
 export function readFiles({ files, chosenContract = 0 }: JsonObject): Submission {
   const texts = textsOf('files', files)
@@ -89,7 +78,7 @@ export function readFiles({ files, chosenContract = 0 }: JsonObject): Submission
   return withMetadata(texts, chosen[1])
 }
 
-/** The fields of a form or JSON object; `files` by name. @throws {SourcifyError} for anything else */
+/** The fields of a form or JSON object; `files` by name. @throws {DevchainError} for anything else */
 export async function readFormOrJson(posted: Posted): Promise<JsonObject> {
   const { contentType, body } = posted
   if (!/^multipart\/form-data/i.test(contentType)) return readJson(posted)

@@ -1,6 +1,6 @@
 // The site below /sourcify: a repository of verified contracts, and both versions of Sourcify's server API.
 import { checksumAddress } from '../../core/crypto/crypto.ts'
-import { attempt, printValue } from '../../core/errors.ts'
+import { attempt, DevchainError, printValue } from '../../core/errors.ts'
 import { type Address, parseAddress } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
 import type { Chain } from '../../node/chain/chain.ts'
@@ -23,7 +23,6 @@ import {
   readFormOrJson,
   readMetadata,
   readStandardJson,
-  SourcifyError,
 } from './requests.ts'
 import { type Submission, verify } from './submission.ts'
 import { FIELDS, filesOf, matchView, sourceAt } from './views.ts'
@@ -33,6 +32,10 @@ const MOST_ADDRESSES = 100
 const MOST_JOBS = 1_000
 
 const LONGEST_TARGET = 10_000
+
+/** The status and Sourcify's code for what handlers refuse. */
+const UNSUPPORTED_CHAIN = [404, 'unsupported_chain'] as const
+const INVALID_PARAMETER = [400, 'invalid_parameter'] as const
 
 interface Visit extends Posted {
   /** Path parts matched by the route's pattern. */
@@ -84,7 +87,7 @@ export class SourcifySite {
     // undefined for invalid escapes
     const place = attempt(() => decodeURIComponent(path.replace(BEGINNING, '')))
     if (target.length > LONGEST_TARGET || place === undefined) {
-      return problem(400, 'invalid_parameter', `expected a path, got ${printValue(path)}`)
+      return problem(...INVALID_PARAMETER, `expected a path, got ${printValue(path)}`)
     }
     const query = new URLSearchParams(search)
     for (const [routed, pattern, handle] of this.#routes) {
@@ -93,8 +96,10 @@ export class SourcifySite {
       try {
         return await handle({ parts: match.slice(1), query, contentType, body })
       } catch (error) {
-        if (error instanceof SourcifyError) return problem(error.status, error.code, error.message)
-        throw error
+        if (!(error instanceof DevchainError)) throw error
+        const { word, message } = error
+        const [status, code] = word === 'NOT_FOUND' ? UNSUPPORTED_CHAIN : INVALID_PARAMETER
+        return problem(status, code, message)
       }
     }
     return problem(404, 'route_not_found', `${method} ${path} is not supported`)
@@ -116,12 +121,12 @@ export class SourcifySite {
     return { ...matches, verifiedAt: timeOf(this.#now), ...fieldsOf?.(found, creation) }
   }
 
-  /** @throws {SourcifyError} for an address of another chain or an invalid one */
+  /** @throws {DevchainError} `NOT_FOUND` for an address of another chain, `INVALID_PARAMS` for an invalid one */
   #addressHere(chainId: string, name: string): Address {
-    const address = addressIn(name)
+    const address = parseAddress(name)
     if (chainId === this.#chainId) return address
     const message = `The chain with chainId ${chainId} is not supported: the chain here is ${this.#chainId}`
-    throw new SourcifyError(404, 'unsupported_chain', message)
+    throw new DevchainError('NOT_FOUND', message)
   }
 
   async #find(chainId: string, address: Address): Promise<Verified | Unverified> {
@@ -130,7 +135,7 @@ export class SourcifySite {
   }
 
   async #file({ parts: [quality, chainId = '', name = '', file = ''] }: Visit) {
-    const found = await this.#find(chainId, addressIn(name))
+    const found = await this.#find(chainId, parseAddress(name))
     if ('message' in found) return missing(found.message)
     const isFull = found.runtimeMatch === 'exact_match'
     if (isFull !== (quality === 'full')) {
@@ -150,7 +155,7 @@ export class SourcifySite {
 
   /** A contract's files, or their URLs (`tree`); partial matches only with `any`. */
   async #files({ parts: [tree, both, chainId = '', name = ''] }: Visit): Promise<SiteReply> {
-    const found = await this.#find(chainId, addressIn(name))
+    const found = await this.#find(chainId, parseAddress(name))
     const isFull = !('message' in found) && found.runtimeMatch === 'exact_match'
     if ('message' in found || (both === undefined && !isFull)) {
       const message = 'message' in found ? found.message : `${name} is a partial match`
@@ -173,7 +178,7 @@ export class SourcifySite {
     const isHere = listIn(query, 'chainIds').includes(chainId)
     const answers: JsonObject[] = []
     for (const address of names) {
-      const found = await this.#repository.find(addressIn(address))
+      const found = await this.#repository.find(parseAddress(address))
       const status = isHere && !('message' in found) ? statusOf(found) : 'false'
       if (status === 'false' || (status === 'partial' && !isDetailed)) {
         answers.push({ address, status: 'false' })
@@ -192,7 +197,7 @@ export class SourcifySite {
   }
 
   async #everywhere({ parts: [name = ''] }: Visit): Promise<SiteReply> {
-    const found = await this.#repository.find(addressIn(name))
+    const found = await this.#repository.find(parseAddress(name))
     if ('message' in found) return json(404, { results: [] })
     return json(200, { results: [await this.#view(found)] })
   }
@@ -253,7 +258,7 @@ export class SourcifySite {
 
 type FieldsView = (found: Verified, creation: CreationInfo) => JsonObject
 
-/** Selects fields, or parts of them (`compilation.name`). @throws {SourcifyError} naming an unknown field */
+/** Selects fields, or parts of them (`compilation.name`). @throws {DevchainError} naming an unknown field */
 function fieldsAsked(query: URLSearchParams): FieldsView {
   const [fields, omit] = [query.get('fields'), query.get('omit')]
   if (fields !== null && omit !== null) throw badRequest('expected fields or omit, not both')
@@ -295,14 +300,6 @@ function listIn(query: URLSearchParams, name: string): readonly string[] {
     throw badRequest(`${name}: expected at most ${MOST_ADDRESSES}, got ${list.length}`)
   }
   return list
-}
-
-function addressIn(text: string): Address {
-  try {
-    return parseAddress(text)
-  } catch (error) {
-    throw badRequest((error as Error).message)
-  }
 }
 
 function json(status: number, value: unknown): SiteReply {
