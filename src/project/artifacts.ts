@@ -70,10 +70,9 @@ export class Artifacts {
     this.#options = options
   }
 
-  /** Reads a project's artifact folders that are not watched yet. */
-  async addProject(folder: string): Promise<void> {
-    const found = await artifactFolders(folder)
-    await this.#addAll(found.filter((each) => !this.#watched.has(path.resolve(each))))
+  /** Reads and watches those that are not watched yet. */
+  async addFolders(folders: readonly string[]): Promise<void> {
+    await this.#addAll(folders.filter((each) => !this.#watched.has(path.resolve(each))))
   }
 
   async expectFolder(folder: string): Promise<void> {

@@ -190,8 +190,8 @@ export class ArtifactsDoor {
     if (settings.noArtifacts) return
     const given = [...settings.artifacts, ...settings.abi]
     if (given.length === 0 && folder !== undefined) {
-      await this.#search(folder)
-      await this.#hint(folder)
+      const found = await this.#search(folder)
+      await this.#hint(folder, found.length > 0)
     }
     for (const each of given) {
       if (this.#isClosed) return
@@ -212,9 +212,9 @@ export class ArtifactsDoor {
     await this.#loaded?.artifacts.refresh()
   }
 
-  async #hint(folder: string): Promise<void> {
+  async #hint(folder: string, isProject: boolean): Promise<void> {
     if (this.#isClosed || this.#loaded?.artifacts.catalogue.isEmpty === false) return
-    const { hasSign, projectAbove, toolsOf } = await import('./reading/tools.ts')
+    const { projectAbove, toolsOf } = await import('./reading/tools.ts')
     const [tool] = await toolsOf(folder)
     if (tool !== undefined) {
       const { name, build } = tool
@@ -222,7 +222,7 @@ export class ArtifactsDoor {
       this.#report({ event: 'artifacts', hint, flag: build })
       return
     }
-    const above = (await hasSign(folder)) ? undefined : await projectAbove(folder)
+    const above = isProject ? undefined : await projectAbove(folder)
     if (above === undefined) return
     const place = path.relative(folder, above.folder)
     const flag = `--artifacts ${place}`
@@ -230,16 +230,20 @@ export class ArtifactsDoor {
     this.#report({ event: 'artifacts', hint, flag })
   }
 
-  /** Reads the folder's artifacts, now or when the project is first compiled. */
-  async #search(folder: string): Promise<void> {
-    const [{ hasSign }, { FolderWatch }] = await Promise.all([
-      import('./reading/tools.ts'),
+  /**
+   * Reads the folder's artifacts, now or when the project is first compiled.
+   * @returns its artifact folders; empty if it is no project
+   */
+  async #search(folder: string): Promise<readonly string[]> {
+    const [{ artifactFolders }, { FolderWatch }] = await Promise.all([
+      import('./reading/find.ts'),
       import('./reading/watch.ts'),
     ])
-    if (this.#isClosed) return
+    if (this.#isClosed) return []
     this.#watch ??= new FolderWatch(() => void this.#search(folder).catch(this.#options.onBug))
     this.#watch.follow([folder])
-    if (!(await hasSign(folder)) || this.#isClosed) return
-    await (await this.open()).artifacts.addProject(folder)
+    const found = await artifactFolders(folder)
+    if (found.length > 0 && !this.#isClosed) await (await this.open()).artifacts.addFolders(found)
+    return found
   }
 }

@@ -33,12 +33,6 @@ export async function toolsOf(folder: string): Promise<readonly Tool[]> {
   return TOOLS.filter(({ config }) => names.some((name) => config.test(name)))
 }
 
-/** True if a folder has artifacts or belongs to a project. */
-export async function hasSign(folder: string): Promise<boolean> {
-  const found = TOOLS.map(({ artifacts }) => isFolder(path.join(folder, artifacts)))
-  return (await Promise.all(found)).includes(true) || (await toolsOf(folder)).length > 0
-}
-
 /** The nearest project around a folder, within its repository. */
 export async function projectAbove(
   folder: string,

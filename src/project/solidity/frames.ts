@@ -5,7 +5,7 @@ import { OP } from '../../evm/opcodes.ts'
 import type { Contract } from '../code/catalogue.ts'
 import type { Details } from './details.ts'
 import type { CodeMap } from './sourcemap.ts'
-import { beginTrail, follow, type OpenTrail, RECORDED } from './trails.ts'
+import { follow, type OpenTrail, RECORDED } from './trails.ts'
 
 export interface RunFrame extends Omit<FrameStart, 'code'> {
   /** Undefined for a creation, whose input is its code. */
@@ -50,7 +50,8 @@ export function recordFrames(mapOf?: MapOf): {
       if (current !== undefined) current.caller = current.steps.at(-1)
       const frame = opened(start)
       if (mapOf !== undefined && !frame.isPrecompile) {
-        frame.trail = beginTrail(frame.code ?? frame.input, mapOf(frame))
+        const code = frame.code ?? frame.input
+        frame.trail = { code, map: mapOf(frame), calls: [], steps: [], caller: undefined }
       }
       current = frame.trail
       open.push(frame)

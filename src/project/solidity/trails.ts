@@ -50,10 +50,6 @@ export interface OpenTrail {
   caller: LastStep | undefined
 }
 
-export function beginTrail(code: Uint8Array, map: CodeMap | undefined): OpenTrail {
-  return { code, map, calls: [], steps: [], caller: undefined }
-}
-
 /** Notes an operation before it runs. */
 export function follow(open: OpenTrail, { pc, opcode, stack }: Step): void {
   const { steps, calls, map } = open
