@@ -49,39 +49,36 @@ export function rootOfReference(root: Reference): Uint8Array {
   return isShort(root) ? keccak256(root) : bytesOfDigest(root)
 }
 
-/** Of a branch, by the references of its 16 children. */
-export function branchReference(children: readonly (Reference | undefined)[]): Reference {
-  return hashed(desk, writeBranch(desk, children))
+/** What is made of a node that was written at the start of a page. */
+export type NodeForm<T> = (page: Page, length: number) => T
+
+export const asBytes: NodeForm<Uint8Array> = ({ bytes }, length) => bytes.slice(0, length)
+
+export const asReference: NodeForm<Reference> = (page, length) => {
+  if (length < HASH_LENGTH) return asBytes(page, length)
+  if (page === desk) return desk.hash(length)
+  return readDigest(new DataView(keccak256(page.bytes.subarray(0, length)).buffer), 0)
 }
 
-export function encodeBranch(children: readonly (Reference | undefined)[]): Uint8Array {
-  return desk.bytes.slice(0, writeBranch(desk, children))
+/** A branch, by the references of its 16 children. */
+export function branchOf<T>(form: NodeForm<T>, children: readonly (Reference | undefined)[]): T {
+  return form(desk, writeBranch(desk, children))
 }
 
 /**
- * Of a leaf or extension with the nibbles [from, to) of `key`.
+ * A leaf or extension with the nibbles [from, to) of `key`.
  * @param content a leaf's value, or the reference of an extension's child
  */
-export function pairReference(
+export function pairOf<T>(
+  form: NodeForm<T>,
   key: Uint8Array,
   from: number,
   to: number,
   flag: number,
   content: Uint8Array,
-): Reference {
+): T {
   const page = pageFor(content.length + PAIR_OVERHEAD)
-  return hashed(page, writePair(page, key, from, to, flag, content))
-}
-
-export function encodePair(
-  key: Uint8Array,
-  from: number,
-  to: number,
-  flag: number,
-  content: Uint8Array,
-): Uint8Array {
-  const page = pageFor(content.length + PAIR_OVERHEAD)
-  return page.bytes.slice(0, writePair(page, key, from, to, flag, content))
+  return form(page, writePair(page, key, from, to, flag, content))
 }
 
 /** A buffer that must be read before the next node is written. */
@@ -89,12 +86,6 @@ function pageFor(length: number): Page {
   if (length <= DESK_LENGTH) return desk
   const bytes = new Uint8Array(length)
   return { bytes, view: new DataView(bytes.buffer) }
-}
-
-function hashed(page: Page, length: number): Reference {
-  if (length < HASH_LENGTH) return page.bytes.slice(0, length)
-  if (page === desk) return desk.hash(length)
-  return readDigest(new DataView(keccak256(page.bytes.subarray(0, length)).buffer), 0)
 }
 
 /** Writes the RLP of `[path, content]` and returns its end. A leaf's content is a byte string, an extension's a reference. */

@@ -3,15 +3,16 @@ import { type Digest, readDigest } from '../core/crypto/keccak.ts'
 import { bytesFromHex } from '../core/hex.ts'
 import { EMPTY_TRIE_ROOT } from '../protocol/blocks/orderedtrie.ts'
 import {
-  branchReference,
+  asBytes,
+  asReference,
+  branchOf,
   bytesOfReference,
   EXTENSION,
-  encodeBranch,
-  encodePair,
   LEAF,
+  type NodeForm,
   nibbleAt,
   type Page,
-  pairReference,
+  pairOf,
   type Reference,
   rootOfReference,
   writePair,
@@ -142,28 +143,21 @@ export function rootReference<V>(root: TrieNode<V>, encodeValue: EncodeValue<V>)
 
 export function referenceOf<V>(node: TrieNode<V>, encodeValue: EncodeValue<V>): Reference {
   if (node.kind === 'blinded') return node.reference
-  node.reference ??=
-    node.kind === 'branch' ? ofBranch(node, encodeValue) : ofPair(node, encodeValue)
+  node.reference ??= nodeOf(asReference, node, encodeValue)
   return node.reference
 }
 
 export function encodeNode<V>(node: WholeNode<V>, encodeValue: EncodeValue<V>): Uint8Array {
-  if (node.kind === 'branch') return encodeBranch(childrenOf(node, encodeValue))
-  const content = contentOf(node, encodeValue)
-  return node.kind === 'leaf'
-    ? encodePair(node.key, node.depth, KEY_NIBBLES, LEAF, content)
-    : encodeExtension(node, content)
+  return nodeOf(asBytes, node, encodeValue)
 }
 
-export function encodeExtension(
-  { key, from, to }: { readonly key: Uint8Array; readonly from: number; readonly to: number },
-  child: Uint8Array,
-): Uint8Array {
-  return encodePair(key, from, to, EXTENSION, child)
-}
-
-function ofBranch<V>(branch: Branch<V>, encodeValue: EncodeValue<V>): Reference {
-  return branchReference(childrenOf(branch, encodeValue))
+function nodeOf<T, V>(form: NodeForm<T>, node: WholeNode<V>, encodeValue: EncodeValue<V>): T {
+  if (node.kind === 'branch') return branchOf(form, childrenOf(node, encodeValue))
+  if (node.kind === 'leaf') {
+    return pairOf(form, node.key, node.depth, KEY_NIBBLES, LEAF, encodeValue(node.value))
+  }
+  const child = bytesOfReference(referenceOf(node.child, encodeValue))
+  return pairOf(form, node.key, node.from, node.to, EXTENSION, child)
 }
 
 /** Shared, as it is read before the next call. */
@@ -180,19 +174,6 @@ function childrenOf<V>(
   }
   for (let nibble = 0; nibble < 16; nibble++) references[nibble] = children[nibble]?.reference
   return references
-}
-
-function ofPair<V>(node: Leaf<V> | Extension<V>, encodeValue: EncodeValue<V>): Reference {
-  const content = contentOf(node, encodeValue)
-  return node.kind === 'leaf'
-    ? pairReference(node.key, node.depth, KEY_NIBBLES, LEAF, content)
-    : pairReference(node.key, node.from, node.to, EXTENSION, content)
-}
-
-function contentOf<V>(node: Leaf<V> | Extension<V>, encodeValue: EncodeValue<V>): Uint8Array {
-  return node.kind === 'leaf'
-    ? encodeValue(node.value)
-    : bytesOfReference(referenceOf(node.child, encodeValue))
 }
 
 export function digestOf(hash: Uint8Array): Digest {

@@ -3,14 +3,14 @@
 import { writeRlp } from '../../core/fastrlp/writer.ts'
 import { type Hash, hashFromBytes } from '../../core/hex.ts'
 import {
-  branchReference,
+  asBytes,
+  asReference,
+  branchOf,
   bytesOfReference,
   EXTENSION,
-  encodeBranch,
-  encodePair,
   LEAF,
   nibbleAt,
-  pairReference,
+  pairOf,
   type Reference,
   rootOfReference,
 } from '../trienodes.ts'
@@ -56,17 +56,17 @@ export function orderedTrieProof(items: readonly Uint8Array[], index: number): U
   while (range !== undefined && range.from < range.to) {
     const { key, value } = leaves[range.from]!
     if (range.to - range.from === 1) {
-      list(encodePair(key, range.depth, 2 * key.length, LEAF, value))
+      list(pairOf(asBytes, key, range.depth, 2 * key.length, LEAF, value))
       break
     }
     const depth = sharedEnd(leaves, range)
     const children = childrenOf(leaves, { ...range, depth })
     const references = referencesTo(leaves, children)
     if (depth > range.depth) {
-      const below = bytesOfReference(branchReference(references))
-      list(encodePair(key, range.depth, depth, EXTENSION, below))
+      const below = bytesOfReference(branchOf(asReference, references))
+      list(pairOf(asBytes, key, range.depth, depth, EXTENSION, below))
     }
-    list(encodeBranch(references))
+    list(branchOf(asBytes, references))
     range = children[nibbleAt(path, depth)]
   }
   return nodes
@@ -108,7 +108,7 @@ function referenceTo(leaves: readonly IndexLeaf[], range: LeafRange): Reference 
   const first = leaves[range.from]!
   const { key, value } = first
   if (range.to - range.from === 1) {
-    return pairReference(key, range.depth, 2 * key.length, LEAF, value)
+    return pairOf(asReference, key, range.depth, 2 * key.length, LEAF, value)
   }
   if (isFull(leaves, range)) {
     first.group ??= branchTo(leaves, range)
@@ -117,12 +117,12 @@ function referenceTo(leaves: readonly IndexLeaf[], range: LeafRange): Reference 
   const depth = sharedEnd(leaves, range)
   const branch = branchTo(leaves, { ...range, depth })
   if (depth === range.depth) return branch
-  return pairReference(key, range.depth, depth, EXTENSION, bytesOfReference(branch))
+  return pairOf(asReference, key, range.depth, depth, EXTENSION, bytesOfReference(branch))
 }
 
 /** A branch has no value, as no key ends at it. */
 function branchTo(leaves: readonly IndexLeaf[], range: LeafRange): Reference {
-  return branchReference(referencesTo(leaves, childrenOf(leaves, range)))
+  return branchOf(asReference, referencesTo(leaves, childrenOf(leaves, range)))
 }
 
 function referencesTo(

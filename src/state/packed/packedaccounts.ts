@@ -4,11 +4,11 @@ import { EMPTY_CODE_HASH } from '../../core/crypto/crypto.ts'
 import { Desk, keccak256, readDigest } from '../../core/crypto/keccak.ts'
 import { type Address, bigintFromBytes, bytesFromHex, hexFromBytes } from '../../core/hex.ts'
 import type { YieldIfDue } from '../../core/yield.ts'
+import { asBytes, EXTENSION, pairOf } from '../../protocol/trienodes.ts'
 import { Trie } from '../trie.ts'
 import {
   type Blinded,
   EMPTY_ROOT_BYTES,
-  encodeExtension,
   KEY_NIBBLES,
   makeFork,
   makeLeaf,
@@ -248,8 +248,8 @@ export class PackedAccounts {
     desk.hashTo(source, at - source, target)
     if (fork > depth) {
       const below = bytes.slice(target, target + KEY_LENGTH)
-      const path = { key: this.#keyOf(from), from: depth, to: fork }
-      bytes.set(keccak256(encodeExtension(path, below)), target)
+      const extension = pairOf(asBytes, this.#keyOf(from), depth, fork, EXTENSION, below)
+      bytes.set(keccak256(extension), target)
     }
   }
 
