@@ -130,14 +130,6 @@ export class Trie<V> {
     return this.#base.gone.has(hexFromBytes(key)) || this.#base.backing.knows(key, name)
   }
 
-  set(key: Uint8Array, value: V): Trie<V> {
-    return this.withChanges([{ key, value }])
-  }
-
-  delete(key: Uint8Array): Trie<V> {
-    return this.withChanges([{ key, value: undefined }])
-  }
-
   /** For an empty, whole trie: as `withChanges`, but builds each node once. */
   filled(entries: readonly { readonly key: Uint8Array; readonly value: V }[]): Trie<V> {
     if (!this.isEmpty) throw new Error('only an empty trie can be filled')

@@ -165,7 +165,10 @@ describe('SparseTrie', () => {
     for (const each of entries) {
       const fresh = new Network(entries)
       fresh.prove(each.key)
-      const back = fresh.backed().delete(each.key).set(each.key, each.value)
+      const back = fresh
+        .backed()
+        .withChanges([{ ...each, value: undefined }])
+        .withChanges([each])
       expect(withMisses(fresh, () => back.rootHash)).toEqual({
         value: network.whole.rootHash,
         misses: [],
@@ -181,7 +184,7 @@ describe('SparseTrie', () => {
     const network = new Network(entries)
     const added = keccak256(Uint8Array.of(77))
     network.prove(added)
-    const trie = network.backed().set(added, 5n)
+    const trie = network.backed().withChanges([{ key: added, value: 5n }])
     const proven = await verifyMerkleProof(added, [...trie.proof(added)])
     expect(proven).toEqual(encodeNumber(5n))
     const root = await createMPT({ root: bytesFromHex(trie.rootHash) })

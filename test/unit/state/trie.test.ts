@@ -73,7 +73,7 @@ describe('Trie', () => {
         const oracle = await createMPT()
         let trie = emptyTrie
         for (const each of list) {
-          trie = each.value === undefined ? trie.delete(each.key) : trie.set(each.key, each.value)
+          trie = trie.withChanges([each])
           await apply(oracle, each)
           expect(trie.rootHash).toBe(hexFromBytes(oracle.root()))
         }
@@ -114,8 +114,11 @@ describe('Trie', () => {
     )
     const key = keccak256(Uint8Array.of(1))
     const twice = [1n, 2n].map((value) => ({ key, value }))
-    expect(emptyTrie.filled(twice).rootHash).toBe(emptyTrie.set(key, 2n).rootHash)
-    expect(() => emptyTrie.set(key, 1n).filled([])).toThrow('only an empty trie can be filled')
+    expect(emptyTrie.filled(twice).rootHash).toBe(
+      emptyTrie.withChanges([{ key, value: 2n }]).rootHash,
+    )
+    const full = emptyTrie.withChanges([{ key, value: 1n }])
+    expect(() => full.filled([])).toThrow('only an empty trie can be filled')
   })
 
   it('does not depend on the order in which its keys were set', () => {
@@ -126,7 +129,8 @@ describe('Trie', () => {
           const inOrder = keys.map((key) => ({ key, value: BigInt(key[31]! + 1) }))
           const more = { key: keccak256(Uint8Array.of(99)), value: 5n }
           const one = emptyTrie.withChanges(inOrder)
-          const other = emptyTrie.withChanges([more, ...inOrder.toReversed()]).delete(more.key)
+          const many = emptyTrie.withChanges([more, ...inOrder.toReversed()])
+          const other = many.withChanges([{ key: more.key, value: undefined }])
           expect(other.rootHash).toBe(one.rootHash)
         },
       ),
@@ -215,9 +219,11 @@ describe('Trie', () => {
 
   it('is the same object when a change has no effect', () => {
     const key = keccak256(Uint8Array.of(1))
-    const trie = emptyTrie.set(key, 7n).set(keccak256(Uint8Array.of(2)), 8n)
-    expect(trie.set(key, 7n)).toBe(trie)
-    expect(trie.delete(keccak256(Uint8Array.of(3)))).toBe(trie)
+    const seven = { key, value: 7n }
+    const trie = emptyTrie.withChanges([seven, { key: keccak256(Uint8Array.of(2)), value: 8n }])
+    expect(trie.withChanges([seven])).toBe(trie)
+    const absent = keccak256(Uint8Array.of(3))
+    expect(trie.withChanges([{ key: absent, value: undefined }])).toBe(trie)
     expect(trie.withChanges([])).toBe(trie)
   })
 
@@ -233,7 +239,7 @@ describe('Trie', () => {
     expect(asked).toEqual([])
     expect(trie.rootHash).toBe(trie.rootHash)
     expect(asked.toSorted()).toEqual([1n, 2n, 3n])
-    const next = trie.set(keccak256(bytesFromBigint(2n)), 20n)
+    const next = trie.withChanges([{ key: keccak256(bytesFromBigint(2n)), value: 20n }])
     expect(next.rootHash).not.toBe(trie.rootHash)
     expect(asked.slice(3)).toEqual([20n])
   })
@@ -245,7 +251,7 @@ describe('Trie', () => {
     for (const length of [0, 1, 20, 31, 32, 55, 56, 200, 255, 256, 70_000]) {
       const key = keccak256(bytesFromBigint(BigInt(length)))
       const value = new Uint8Array(length).fill(0x7f)
-      trie = trie.set(key, value)
+      trie = trie.withChanges([{ key, value }])
       await oracle.put(key, encodeRlp(value))
       expect(trie.rootHash).toBe(hexFromBytes(oracle.root()))
     }
@@ -253,9 +259,10 @@ describe('Trie', () => {
 
   it('holds a single key', () => {
     const key = bytesFromHex(`0x${'ab'.repeat(32)}`)
-    const trie = emptyTrie.set(key, 1n)
+    const trie = emptyTrie.withChanges([{ key, value: 1n }])
     expect(contents(trie)).toEqual([[hexFromBytes(key), 1n]])
-    expect(trie.delete(key).isEmpty).toBe(true)
-    expect(trie.delete(key).rootHash).toBe(EMPTY_ROOT)
+    const none = trie.withChanges([{ key, value: undefined }])
+    expect(none.isEmpty).toBe(true)
+    expect(none.rootHash).toBe(EMPTY_ROOT)
   })
 })

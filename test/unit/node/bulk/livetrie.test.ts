@@ -57,7 +57,7 @@ test('LiveTrie has the roots of a Trie that is built anew for each change', () =
       let slow = emptyTrie
       for (const batch of [first, ...later]) {
         for (const [key, value] of batch) {
-          slow = slow.set(key, value)
+          slow = slow.withChanges([{ key, value }])
           expect(live.put(0, key, value)).toBe(true)
         }
         if (!slow.isEmpty) expect(live.roots()).toEqual([slow.rootHash])
@@ -76,7 +76,7 @@ test('LiveTrie with thousands of keys has the root of its slow twin, at first an
   for (let n = 0; n < 5000; n++) live.put(0, keyOf(n), encodeRlp(BigInt(n + 1)))
   expect(live.roots()).toEqual([slow.rootHash])
   for (let n = 4900; n < 5100; n++) {
-    slow = slow.set(keyOf(n), encodeRlp(BigInt(n) << 99n))
+    slow = slow.withChanges([{ key: keyOf(n), value: encodeRlp(BigInt(n) << 99n) }])
     live.put(0, keyOf(n), encodeRlp(BigInt(n) << 99n))
     expect(live.roots()).toEqual([slow.rootHash])
   }
@@ -95,18 +95,15 @@ test('LiveTrie hashes two tries in pairs, whatever their number of nodes', () =>
   fc.assert(
     fc.property(list(1), list(0), (left, right) => {
       const live = new Live(2)
-      const own: readonly [Uint8Array, Uint8Array] = [
-        keccak256(new Uint8Array(3)),
-        encodeRlp(new Uint8Array(20)),
-      ]
+      const own = { key: keccak256(new Uint8Array(3)), value: encodeRlp(new Uint8Array(20)) }
       const slow = [0, 1].map((index) => {
-        live.put(index, ...own)
-        return emptyTrie.set(...own)
+        live.put(index, own.key, own.value)
+        return emptyTrie.withChanges([own])
       })
       for (const [round, batch] of left.entries()) {
         for (const [side, list] of [batch, right[round] ?? []].entries()) {
           for (const [key, value] of list) {
-            slow[side] = slow[side]!.set(key, value)
+            slow[side] = slow[side]!.withChanges([{ key, value }])
             live.put(side, key, value)
           }
         }
