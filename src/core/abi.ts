@@ -2,6 +2,7 @@
 // @see https://docs.soliditylang.org/en/latest/abi-spec.html
 import { checksumAddress, keccak256 } from './crypto/crypto.ts'
 import { type Address, addressFromBytes, bigintFromBytes, hexFromBytes } from './hex.ts'
+import { lazy } from './lrucache.ts'
 
 export type AbiValue = string | bigint | boolean
 
@@ -88,14 +89,7 @@ export const functionSignature: (selector: string) => string | undefined = bySel
 
 /** Looks up signatures by selector. Hashes the list on first use, as many runs need none. */
 export function bySelector(list: string): (selector: string) => string | undefined {
-  let known: ReadonlyMap<string, string> | undefined
-  return (selector) => {
-    known ??= new Map(
-      list
-        .trim()
-        .split(/\s+/)
-        .map((signature) => [selectorOf(signature), signature]),
-    )
-    return known.get(selector)
-  }
+  const signatures = list.trim().split(/\s+/)
+  const known = lazy(() => new Map(signatures.map((each) => [selectorOf(each), each])))
+  return (selector) => known().get(selector)
 }

@@ -8,6 +8,7 @@ export interface PersistentMap<K extends string, V> {
   set(key: K, value: V): PersistentMap<K, V>
   delete(key: K): PersistentMap<K, V>
   entries(): IterableIterator<readonly [K, V]>
+  readonly parts: MapParts<K, V>
 }
 
 export interface PersistentList<V> {
@@ -21,6 +22,7 @@ export interface PersistentList<V> {
    * as the same arrays, so callers can cache by piece.
    */
   pieces(from: number, to: number): IterableIterator<ListChunk<V>>
+  readonly parts: ListParts<V>
 }
 
 export interface ListChunk<V> {
@@ -73,10 +75,6 @@ export type MapNode<K, V> =
 export interface MapParts<K, V> {
   readonly size: number
   readonly root: MapNode<K, V> | undefined
-}
-
-export function partsOfMap<K extends string, V>(map: PersistentMap<K, V>): MapParts<K, V> {
-  return (map as HashMap<K, V>).parts
 }
 
 export function mapFromParts<K extends string, V>({
@@ -135,7 +133,8 @@ function hashText(text: string): number {
   return hash >>> 0
 }
 
-function bitCount(bits: number): number {
+/** How many bits of 32 are set. */
+export function bitCount(bits: number): number {
   const pairs = bits - ((bits >>> 1) & 0x55555555)
   const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)
   return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
@@ -247,10 +246,6 @@ export interface ListParts<V> {
   /** Number of index bits below the root's. */
   readonly shift: number
   readonly root: ListNode<V> | UnreadItems<V>
-}
-
-export function partsOfList<V>(list: PersistentList<V>): ListParts<V> {
-  return (list as RadixList<V>).parts
 }
 
 export function listFromParts<V>({ length, shift, root }: ListParts<V>): PersistentList<V> {

@@ -11,14 +11,9 @@ export function accessesOf(overlay: Overlay, read: Read): AccountAccess[] {
   const { changes } = overlay
   const accesses: AccountAccess[] = []
   for (const [address, reads] of read) accesses.push(accessOf(overlay, changes, address, reads))
-  const { accounts, slots } = changes
-  const addChanged = (address: Address): void => {
-    const access = accessOf(overlay, changes, address, NO_SLOTS)
-    if (isChanged(access)) accesses.push(access)
-  }
-  for (const address of accounts.keys()) if (!read.has(address)) addChanged(address)
-  for (const address of slots.keys()) {
-    if (!read.has(address) && !accounts.has(address)) addChanged(address)
+  for (const address of new Set([...changes.accounts.keys(), ...changes.slots.keys()])) {
+    const access = read.has(address) ? undefined : accessOf(overlay, changes, address, NO_SLOTS)
+    if (access !== undefined && isChanged(access)) accesses.push(access)
   }
   return accesses
 }

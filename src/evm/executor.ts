@@ -282,15 +282,12 @@ export interface BlockStart {
 }
 
 /** The end of a block: requests of system contracts (EIP-7002, EIP-7251) and deposits (EIP-6110). */
-export interface BlockEnd {
-  readonly world: World
+export interface BlockEnd extends BlockStart {
   readonly fields: LaterFields
   /** Per type that occurs: the type byte, then its requests. */
   readonly requests: readonly Uint8Array[]
   /** Why the block is invalid: an unreadable request, or a system contract that fails or is missing. */
   readonly failure: string | undefined
-  /** From amsterdam on. */
-  readonly accesses: readonly AccountAccess[]
 }
 
 /** A run is a pure function of its job. */

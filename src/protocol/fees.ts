@@ -260,10 +260,7 @@ export function blobGasOfAll(transactions: readonly Pick<UnsignedTransaction, 'b
 }
 
 /** A call without a price: it pays no gas, and need not offer the base fee. */
-export function isFree({
-  maxFeePerGas,
-  maxPriorityFeePerGas,
-}: Pick<UnsignedTransaction, 'maxFeePerGas' | 'maxPriorityFeePerGas'>): boolean {
+export function isFree({ maxFeePerGas, maxPriorityFeePerGas }: Priced): boolean {
   return maxFeePerGas === 0n && maxPriorityFeePerGas === 0n
 }
 

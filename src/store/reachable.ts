@@ -1,5 +1,6 @@
 // What a state refers to, directly or not, found and copied without knowing what objects mean. Objects refer to earlier ones
 // only, so one pass from the last to the first finds all, and one from the first to the last copies them.
+import { bitCount } from '../core/persistent.ts'
 import { yielder } from '../core/yield.ts'
 import { ByteReader, ByteStack } from './bytes.ts'
 import { ALIGNMENT, damaged, roomFor } from './frames.ts'
@@ -97,7 +98,7 @@ export class Copied {
     this.#places = new Float64Array(objects)
     this.#counts = new Uint32Array(bits.length)
     for (let word = 1; word < bits.length; word++) {
-      this.#counts[word] = this.#counts[word - 1]! + bitsIn(bits[word - 1]!)
+      this.#counts[word] = this.#counts[word - 1]! + bitCount(bits[word - 1]!)
     }
   }
 
@@ -112,15 +113,8 @@ export class Copied {
     const bit = 1 << (place & 31)
     const bits = this.#bits[word] ?? 0
     if ((bits & bit) === 0) return this.#before?.of(position)
-    return this.#places[this.#counts[word]! + bitsIn(bits & (bit - 1))]
+    return this.#places[this.#counts[word]! + bitCount(bits & (bit - 1))]
   }
-}
-
-/** How many bits of 32 are set. */
-function bitsIn(word: number): number {
-  let sum = word - ((word >>> 1) & 0x5555_5555)
-  sum = (sum & 0x3333_3333) + ((sum >>> 2) & 0x3333_3333)
-  return Math.imul((sum + (sum >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24
 }
 
 /** What work returns that is not paused. */

@@ -41,7 +41,9 @@ export function decodeBlock(bytes: Uint8Array): EncodedBlock {
     header,
     hash: keccakHash(encodedHeader),
     transactions: transactionsOf(transactionsPart, header),
-    uncles: unclesOf(unclesPart),
+    uncles: partsOf(unclesPart, 'block.uncles', MOST_UNCLES).map((item, i) =>
+      decodeHeader(item, `uncle ${i}`),
+    ),
     withdrawals: withdrawalsPart ? withdrawalsOf(withdrawalsPart) : [],
     size: bytes.length,
   }
@@ -53,11 +55,6 @@ function transactionsOf(part: Uint8Array, { gasLimit }: Header): readonly Uint8A
     // a legacy transaction is a list, the others are byte strings
     isList(item) ? item : (decodeRlp(item) as Uint8Array),
   )
-}
-
-function unclesOf(part: Uint8Array): readonly Header[] {
-  const uncles = partsOf(part, 'block.uncles', MOST_UNCLES)
-  return uncles.map((item, i) => decodeHeader(item, `uncle ${i}`))
 }
 
 function withdrawalsOf(part: Uint8Array): readonly Withdrawal[] {

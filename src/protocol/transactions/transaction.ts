@@ -66,19 +66,16 @@ export interface UnsignedTransaction {
   readonly blobs?: BlobFields | undefined
 }
 
-export interface Transaction extends UnsignedTransaction {
-  readonly from: Address
-  readonly hash: Hash
-  readonly raw: Uint8Array
+export interface SignatureFields {
   readonly v: bigint
   readonly r: bigint
   readonly s: bigint
 }
 
-export interface SignatureFields {
-  readonly v: bigint
-  readonly r: bigint
-  readonly s: bigint
+export interface Transaction extends UnsignedTransaction, SignatureFields {
+  readonly from: Address
+  readonly hash: Hash
+  readonly raw: Uint8Array
 }
 
 /** Half the order of secp256k1: a higher `s` is invalid (EIP-2). */

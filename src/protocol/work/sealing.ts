@@ -1,4 +1,5 @@
 // Proof of work (Ethash): seal hash, target and seed.
+import { MAX_UINT256 } from '../../core/bigints.ts'
 import { keccak256, keccakHash } from '../../core/crypto/crypto.ts'
 import { type Hash, hashFromBytes } from '../../core/hex.ts'
 import { encodeRlp } from '../../core/rlp.ts'
@@ -6,8 +7,6 @@ import { type Header, headerItems } from '../blocks/header.ts'
 
 /** Blocks of one cache and seed (Ethash). */
 const EPOCH_LENGTH = 30_000n
-
-const MAX_TARGET = 2n ** 256n - 1n
 
 /** `mixHash` and `nonce`, the 14th and 15th fields. */
 const PROOF = { at: 13, fields: 2 }
@@ -19,7 +18,7 @@ export function sealHash(header: Header): Hash {
 
 /** 2^256 / difficulty, capped to 32 bytes; a difficulty of 0 counts as 1. */
 export function targetOf(difficulty: bigint): bigint {
-  return difficulty <= 1n ? MAX_TARGET : 2n ** 256n / difficulty
+  return difficulty <= 1n ? MAX_UINT256 : 2n ** 256n / difficulty
 }
 
 /** 32 zero bytes, hashed once for each 30,000 blocks. */

@@ -9,8 +9,6 @@ import {
   mapFromParts,
   type PersistentList,
   type PersistentMap,
-  partsOfList,
-  partsOfMap,
   type UnreadBranch,
   UnreadItems,
 } from '../../core/persistent.ts'
@@ -97,7 +95,7 @@ export function mapOf<K extends string, V>(
   }
   return {
     write(map, to) {
-      const { size, root } = partsOfMap(map)
+      const { size, root } = map.parts
       to.count(size)
       node.write(root, to)
     },
@@ -125,7 +123,7 @@ export function persistentListOf<V>(value: Codec<V>): Codec<PersistentList<V>> {
   })
   return {
     write(list, to) {
-      const { length, shift, root } = partsOfList(list)
+      const { length, shift, root } = list.parts
       to.count(length)
       to.count(shift)
       nodeAt(shift).write(root, to)
