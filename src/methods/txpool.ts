@@ -3,65 +3,59 @@
 // list per nonce, and counts as JSON numbers.)
 import type { Address } from '../core/hex.ts'
 import { headOf } from '../node/ledger/blocktree.ts'
-import { pendingOf, queuedOf } from '../node/pool/pool.ts'
+import { type PooledTransaction, pendingOf, queuedOf } from '../node/pool/pool.ts'
 import type { Transaction } from '../protocol/transactions/transaction.ts'
+import { type JsonText, JsonWriter } from '../rpc/jsontext.ts'
 import { param } from '../rpc/method.ts'
-import { address, text } from '../rpc/primitives.ts'
+import { address, asJson, text } from '../rpc/primitives.ts'
 import type { Encoder, Json, JsonSchema } from '../rpc/schema.ts'
 import { type MethodContext, type Methods, method } from './common/context.ts'
-import { encodedAs, field, quantityResult, type ShapeField, shape } from './wire/encodeobject.ts'
+import { encodedAs, plainShape, quantityResult } from './wire/encodeobject.ts'
 import { poolEntryShape } from './wire/encodetransaction.ts'
 
-/** `pending` can be mined now; `queued` waits for an earlier nonce of its sender. */
-interface PoolContent {
-  readonly pending: readonly Transaction[]
-  readonly queued: readonly Transaction[]
-  readonly nameOf: (sender: Address) => string
-}
+const line: Encoder<Transaction> = encodedAs(text, lineOf)
 
 export const txpoolMethods: Methods = [
   method('txpool_status', {
     summary: 'Returns the number of executable transactions, and of those behind a nonce gap.',
-    result: shape<PoolContent>('pool status', {
-      pending: field(quantityResult, ({ pending }) => pending.length),
-      queued: field(quantityResult, ({ queued }) => queued.length),
-    }),
+    result: plainShape('pool status', { pending: quantityResult, queued: quantityResult }),
     example: { result: { pending: '0x0', queued: '0x0' } },
-    handle: contentOf,
+    handle: (context) => {
+      const { pending, queued } = contentOf(context)
+      return { pending: pending.length, queued: queued.length }
+    },
   }),
   method('txpool_content', {
     summary: 'Returns all transactions of the pool, by sender and nonce.',
-    result: bySenderAndNonce(poolEntryShape),
+    result: poolContent(bySender(poolEntryShape.json)),
     example: { result: { pending: {}, queued: {} } },
-    handle: contentOf,
+    handle: (context) => writeContent(context, writeSenders(context, poolEntryShape)),
   }),
   method('txpool_contentFrom', {
     summary: "Returns the pool's transactions of one sender, by nonce.",
     params: [param('sender', address)],
-    result: byNonce(poolEntryShape),
+    result: poolContent(byNonce(poolEntryShape.json)),
     example: { result: { pending: {}, queued: {} } },
-    handle: (context, sender) => {
-      const { pending, queued, nameOf } = contentOf(context)
-      const isFrom = ({ from }: Transaction): boolean => from === sender
-      return { pending: pending.filter(isFrom), queued: queued.filter(isFrom), nameOf }
-    },
+    handle: (context, sender) =>
+      writeContent(context, (writer, entries) => {
+        const own = entries.filter(({ transaction }) => transaction.from === sender)
+        return writeNonces(writer, own, poolEntryShape)
+      }),
   }),
   method('txpool_inspect', {
     summary: 'Returns the transactions of the pool as text, by sender and nonce.',
-    result: bySenderAndNonce(encodedAs(text, lineOf)),
+    result: poolContent(bySender(line.json)),
     example: { result: { pending: {}, queued: {} } },
-    handle: contentOf,
+    handle: (context) => writeContent(context, writeSenders(context, line)),
   }),
 ]
 
-function contentOf({ chain, profile }: MethodContext): PoolContent {
-  const { pool, tree } = chain.state
-  const { world } = headOf(tree)
-  return {
-    pending: pendingOf(pool, world).map(({ transaction }) => transaction),
-    queued: queuedOf(pool, world).map(({ transaction }) => transaction),
-    nameOf: profile.poolSender,
-  }
+/** `pending` can be mined now; `queued` waits for an earlier nonce of its sender. */
+type PoolContent = Record<'pending' | 'queued', readonly PooledTransaction[]>
+
+function contentOf({ chain: { state } }: MethodContext): PoolContent {
+  const { world } = headOf(state.tree)
+  return { pending: pendingOf(state.pool, world), queued: queuedOf(state.pool, world) }
 }
 
 /** `<to>: <value> wei + <gas limit> gas × <gas price> wei`, in geth's words; for a creation they stand for `to`. */
@@ -69,48 +63,70 @@ function lineOf({ to, value, gasLimit, maxFeePerGas }: Transaction): string {
   return `${to ?? 'contract creation'}: ${value} wei + ${gasLimit} gas × ${maxFeePerGas} wei`
 }
 
-function bySenderAndNonce(leaf: Encoder<Transaction>): Encoder<PoolContent> {
-  return bothLists(
-    {
-      type: 'object',
-      propertyNames: { pattern: '^0x[0-9a-fA-F]{40}$' },
-      additionalProperties: nonces(leaf.json),
-    },
-    (transactions, nameOf) => {
-      const senders: Record<string, Record<string, Json>> = {}
-      for (const transaction of transactions) {
-        const sender = nameOf(transaction.from)
-        senders[sender] ??= {}
-        senders[sender][transaction.nonce.toString()] = leaf.encode(transaction)
-      }
-      return senders
-    },
-  )
+type WriteHalf = (writer: JsonWriter, entries: readonly PooledTransaction[]) => Promise<void>
+
+/** In turns, as a pool may be large. */
+async function writeContent(context: MethodContext, write: WriteHalf): Promise<JsonText> {
+  const { pending, queued } = contentOf(context)
+  const writer = new JsonWriter()
+  writer.write('{"pending":')
+  await write(writer, pending)
+  writer.write(',"queued":')
+  await write(writer, queued)
+  writer.write('}')
+  return writer.end()
 }
 
-/** For a single sender. */
-function byNonce(leaf: Encoder<Transaction>): Encoder<PoolContent> {
-  return bothLists(nonces(leaf.json), (transactions) =>
-    Object.fromEntries(transactions.map((each) => [each.nonce.toString(), leaf.encode(each)])),
-  )
+function writeSenders({ profile }: MethodContext, leaf: Encoder<Transaction>): WriteHalf {
+  return async (writer, entries) => {
+    const bySender = new Map<Address, PooledTransaction[]>()
+    for (const entry of entries) {
+      const { from } = entry.transaction
+      const own = bySender.get(from)
+      if (own === undefined) bySender.set(from, [entry])
+      else own.push(entry)
+    }
+    let before = '{'
+    for (const [sender, own] of bySender) {
+      writer.write(`${before}"${profile.poolSender(sender)}":`)
+      await writeNonces(writer, own, leaf)
+      before = ','
+    }
+    writer.write(bySender.size === 0 ? '{}' : '}')
+  }
 }
 
-function nonces(leaf: JsonSchema): JsonSchema {
+async function writeNonces(
+  writer: JsonWriter,
+  entries: readonly PooledTransaction[],
+  leaf: Encoder<Transaction>,
+): Promise<void> {
+  let before = '{'
+  for (const { transaction } of entries) {
+    writer.write(`${before}"${transaction.nonce}":${JSON.stringify(leaf.encode(transaction))}`)
+    before = ','
+    await writer.yieldIfDue()
+  }
+  writer.write(entries.length === 0 ? '{}' : '}')
+}
+
+function poolContent(json: JsonSchema): Encoder<Json> {
+  const half = asJson('half', json)
+  return asJson('pool content', plainShape('pool content', { pending: half, queued: half }).json)
+}
+
+function bySender(leaf: JsonSchema): JsonSchema {
+  return {
+    type: 'object',
+    propertyNames: { pattern: '^0x[0-9a-fA-F]{40}$' },
+    additionalProperties: byNonce(leaf),
+  }
+}
+
+function byNonce(leaf: JsonSchema): JsonSchema {
   return {
     type: 'object',
     propertyNames: { pattern: '^[0-9]+$' },
     additionalProperties: leaf,
   }
-}
-
-function bothLists(
-  json: JsonSchema,
-  encode: (transactions: readonly Transaction[], nameOf: PoolContent['nameOf']) => Json,
-): Encoder<PoolContent> {
-  const half = (of: 'pending' | 'queued'): ShapeField<PoolContent> => ({
-    json,
-    required: true,
-    encode: (content) => encode(content[of], content.nameOf),
-  })
-  return shape('pool content', { pending: half('pending'), queued: half('queued') })
 }

@@ -4,7 +4,7 @@ import { constants, deflateRaw, inflateRaw, type ZlibOptions } from 'node:zlib'
 import { DevchainError } from '../core/errors.ts'
 import type { MaybePromise } from '../core/promises.ts'
 import { nextTurn } from '../core/yield.ts'
-import type { Json } from './schema.ts'
+import type { Encoder, Json } from './schema.ts'
 
 // Node loads zlib in a getter, which most starts never call
 const deflate = (bytes: Buffer): Promise<Buffer> =>
@@ -207,4 +207,41 @@ export class JsonWriter {
     })
     this.#packing.push(packing)
   }
+}
+
+/** From so many items on, a list is written in turns. */
+const MANY = 64
+
+/** Items that are written before other work may get a turn. */
+const IN_A_ROW = 128
+
+const LIST_BEGIN = 0x5b
+
+/**
+ * The items themselves if they are few, or their JSON.
+ * @param bytesOf the JSON of some of them, with a comma before each
+ */
+export function longList<T>(
+  items: readonly T[],
+  { encode }: Pick<Encoder<T>, 'encode'>,
+  bytesOf: (items: readonly T[]) => Buffer = (some) =>
+    Buffer.from(`,${JSON.stringify(some.map(encode)).slice(1, -1)}`),
+): MaybePromise<readonly T[] | JsonText> {
+  return items.length < MANY ? items : writeList(items, encode, bytesOf)
+}
+
+async function writeList<T>(
+  items: readonly T[],
+  encode: (item: T) => Json,
+  bytesOf: (items: readonly T[]) => Buffer,
+): Promise<JsonText> {
+  const writer = new JsonWriter()
+  for (let from = 0; from < items.length; from += IN_A_ROW) {
+    if (from > 0) await writer.yieldIfDue()
+    const piece = bytesOf(items.slice(from, from + IN_A_ROW))
+    if (from === 0) piece[0] = LIST_BEGIN
+    writer.piece(piece)
+  }
+  writer.write(']')
+  return writer.end({ value: () => items.map(encode), count: items.length })
 }

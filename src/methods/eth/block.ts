@@ -24,6 +24,7 @@ import {
 import { cumulativeDifficulty } from '../../protocol/blocks/block.ts'
 import { type Header, hashHeader } from '../../protocol/blocks/header.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
+import { longList } from '../../rpc/jsontext.ts'
 import { optional, param } from '../../rpc/method.ts'
 import {
   address,
@@ -254,14 +255,16 @@ export const blockMethods: Methods = [
     example: { result: [] },
     handle: (context) => {
       const { state, environment } = context.chain
-      if (context.profile.pendingTransactions === 'own') {
-        const own = ownPending(state, environment.now())
-        return own.map((transaction) => ({ view: viewOfPooled(transaction), hasPlace: true }))
-      }
-      return pooledInOrder(state.pool).map(({ transaction }) => ({
-        view: shortened(context, viewOfPooled(transaction)),
-        hasPlace: false,
-      }))
+      const hasPlace = context.profile.pendingTransactions === 'own'
+      const views = hasPlace
+        ? ownPending(state, environment.now()).map(viewOfPooled)
+        : pooledInOrder(state.pool).map((each) =>
+            shortened(context, viewOfPooled(each.transaction)),
+          )
+      return longList(
+        views.map((view) => ({ view, hasPlace })),
+        waiting,
+      )
     },
   }),
   ...byHashAndNumber(

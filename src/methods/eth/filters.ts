@@ -15,7 +15,7 @@ import type { StateChange } from '../../node/ledger/change.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
 import type { SyncStatus } from '../../node/peers.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
-import { JsonText, JsonWriter } from '../../rpc/jsontext.ts'
+import { JsonText, longList } from '../../rpc/jsontext.ts'
 import { optional, param } from '../../rpc/method.ts'
 import { boolean, enumeration, hash, list, nullable, quantity, text } from '../../rpc/primitives.ts'
 import { type Decoder, type Encoder, invalid, type Json, type Notes } from '../../rpc/schema.ts'
@@ -38,14 +38,6 @@ import { transactionShape, viewOfPooled } from '../wire/encodetransaction.ts'
 
 const EXAMPLE_QUERY = { fromBlock: '0x0', toBlock: 'latest', topics: [] }
 
-/** Logs written before other work may get a turn. */
-const LOGS_IN_A_ROW = 128
-
-const LIST_BEGIN = 0x5b
-
-/** From so many logs on, the reply is written in turns. */
-const MANY_LOGS = 64
-
 /** With more in a reply, a cache would lose the bytes of each before they are asked for again. */
 const MOST_CACHED = 8_192
 
@@ -53,29 +45,12 @@ export function answerLogs(
   { bytesOfLog }: Pick<MethodContext, 'bytesOfLog'>,
   entries: readonly LogEntry[],
 ): MaybePromise<readonly LogEntry[] | JsonText> {
-  if (entries.length < MANY_LOGS) return entries
   const isCached = bytesOfLog !== undefined && entries.length <= MOST_CACHED
-  return writeMany(entries, isCached ? (some) => Buffer.concat(some.map(bytesOfLog)) : bytesOfLogs)
-}
-
-/** A comma before each. All of it is ASCII. */
-function bytesOfLogs(entries: readonly LogEntry[]): Buffer {
-  return Buffer.from(`,${JSON.stringify(logsShape.encode(entries)).slice(1, -1)}`, 'latin1')
-}
-
-async function writeMany(
-  entries: readonly LogEntry[],
-  bytesOf: (entries: readonly LogEntry[]) => Buffer,
-): Promise<JsonText> {
-  const writer = new JsonWriter()
-  for (let from = 0; from < entries.length; from += LOGS_IN_A_ROW) {
-    if (from > 0) await writer.yieldIfDue()
-    const piece = bytesOf(entries.slice(from, from + LOGS_IN_A_ROW))
-    if (from === 0) piece[0] = LIST_BEGIN
-    writer.piece(piece)
-  }
-  writer.write(']')
-  return writer.end({ value: () => entries.map(logShape.encode), count: entries.length })
+  return longList(
+    entries,
+    logShape,
+    isCached ? (some) => Buffer.concat(some.map(bytesOfLog)) : undefined,
+  )
 }
 
 const changes: Encoder<FilterChanges> = {

@@ -1,5 +1,6 @@
 // The transaction pool, by sender and nonce, and by hash. Admission rules are in admission.ts.
 
+import { larger } from '../../core/bigints.ts'
 import { DevchainError } from '../../core/errors.ts'
 import type { Address, Hash } from '../../core/hex.ts'
 import { emptyMap, type PersistentMap } from '../../core/persistent.ts'
@@ -163,26 +164,23 @@ export function withoutStale(pool: Pool, world: World, senders: Iterable<Address
   let rest = pool
   for (const sender of senders) {
     const queue = rest.bySender.get(sender) ?? emptyQueue
-    rest = withoutTransactions(rest, entriesOf(queue, nonceAt(world, sender)))
+    rest = withoutTransactions(rest, entriesOf(queue, 0n, nonceAt(world, sender)))
   }
   return rest
 }
 
 /** Transactions without a nonce gap, by sender and nonce. */
 export function pendingOf(pool: Pool, world: World): PooledTransaction[] {
-  return [...pool.bySender.entries()].flatMap(([sender, queue]) => {
-    const start = nonceAt(world, sender)
-    const entries = entriesOf(queue, nextNonce(pool, world, sender))
-    return entries.filter(({ transaction }) => transaction.nonce >= start)
-  })
+  return [...pool.bySender.entries()].flatMap(([sender, queue]) =>
+    entriesOf(queue, nonceAt(world, sender), nextNonce(pool, world, sender)),
+  )
 }
 
 /** Transactions behind a nonce gap, by sender and nonce. */
 export function queuedOf(pool: Pool, world: World): PooledTransaction[] {
-  return [...pool.bySender.entries()].flatMap(([sender, queue]) => {
-    const end = nextNonce(pool, world, sender)
-    return entriesOf(queue).filter(({ transaction }) => transaction.nonce >= end)
-  })
+  return [...pool.bySender.entries()].flatMap(([sender, queue]) =>
+    entriesOf(queue, nextNonce(pool, world, sender)),
+  )
 }
 
 /** In order of arrival. */
@@ -197,11 +195,18 @@ export function pooledInOrder(pool: Pool): PooledTransaction[] {
   return arrivedAfter(pool, Number.NEGATIVE_INFINITY)
 }
 
-function entriesOf({ runs, byNonce }: SenderQueue, end?: bigint): PooledTransaction[] {
+/** Those of the nonces from `first` on, below `end`. */
+function entriesOf(
+  { runs, byNonce }: SenderQueue,
+  first: bigint,
+  end?: bigint,
+): PooledTransaction[] {
   const entries: PooledTransaction[] = []
   for (const { from, to } of runs) {
     const last = end === undefined || to < end ? to : end
-    for (let nonce = from; nonce < last; nonce += 1n) entries.push(byNonce.get(nonce.toString())!)
+    for (let nonce = larger(first, from); nonce < last; nonce += 1n) {
+      entries.push(byNonce.get(nonce.toString())!)
+    }
   }
   return entries
 }

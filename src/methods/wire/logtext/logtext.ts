@@ -1,6 +1,6 @@
 // Accelerator: caches the JSON of logs as bytes.
 // It saves a third to a half of a reply with many logs (row allLogsMs), which clients repeat often. Its plain twin is
-// `bytesOfLogs` of ../../eth/filters.ts, which test/methods/eth/logtext.test.ts compares it with. Its door is
+// that of `longList` of ../../../rpc/jsontext.ts, which test/methods/eth/logtext.test.ts compares it with. Its door is
 // `bytesOfLog` of a request's context, set in ../../../app/backend.ts.
 import type { Hash } from '../../../core/hex.ts'
 import { LruCache } from '../../../core/lrucache.ts'
