@@ -4,7 +4,7 @@ import { Backend } from './app/backend.ts'
 import type { Hooks } from './app/common.ts'
 import { type Front, openFront } from './app/front.ts'
 import { type DevchainOptions, readDevchainOptions } from './app/settings.ts'
-import { DevchainError, printValue } from './core/errors.ts'
+import { invalidParams, printValue } from './core/errors.ts'
 import { type Address, type Hex, hexFromBytes } from './core/hex.ts'
 import type { ChainInfo } from './methods/common/chains.ts'
 import { blockReference } from './methods/wire/decodeblock.ts'
@@ -209,8 +209,7 @@ function linkedChains(peers: Backend['peers']): LinkedChains {
     add: async (given) => {
       const url = readPeerUrl(given)
       if (url === undefined) {
-        const message = `expected ${OPTIONS.peer.type.expected}, got ${printValue(given)}`
-        throw new DevchainError('INVALID_PARAMS', message)
+        throw invalidParams(`expected ${OPTIONS.peer.type.expected}, got ${printValue(given)}`)
       }
       return (await peers.load()).add(url)
     },

@@ -1,5 +1,5 @@
 // The chains of one program: the default one at `/`, and those at other paths.
-import { DevchainError, printValue } from '../core/errors.ts'
+import { DevchainError, invalidParams, printValue } from '../core/errors.ts'
 import { lazy } from '../core/lrucache.ts'
 import { type MaybePromise, whenThere } from '../core/promises.ts'
 import type { ChainInfo, ChainOrder, ChainsDoor } from '../methods/common/chains.ts'
@@ -193,16 +193,16 @@ export class Chains implements ChainsDoor {
     const { name = this.#freeName('chain'), from, block, options } = order
     if (!NAME.test(name) && numberIn(`/${name}`) !== name) {
       const expected = 'a number, or a letter and up to 63 letters, digits, - or _'
-      throw invalid(`name: expected ${expected}; got ${printValue(name)}`)
+      throw invalidParams(`name: expected ${expected}; got ${printValue(name)}`)
     }
-    if (RESERVED.includes(name)) throw invalid(`name: /${name} is a path of devchain itself`)
-    if (this.#slots.has(`/${name}`)) throw invalid(`there is already a chain at /${name}`)
+    if (RESERVED.includes(name)) throw invalidParams(`name: /${name} is a path of devchain itself`)
+    if (this.#slots.has(`/${name}`)) throw invalidParams(`there is already a chain at /${name}`)
     if (block !== undefined && from === undefined)
-      throw invalid('block: expected {from}, too: the chain whose block it is, such as /')
+      throw invalidParams('block: expected {from}, too: the chain whose block it is, such as /')
     if (options !== undefined && from !== undefined) {
       const message =
         'from and options exclude each other: a chain with options has its own genesis'
-      throw invalid(message)
+      throw invalidParams(message)
     }
     if (options !== undefined) {
       // invalid ones are refused at once
@@ -277,7 +277,9 @@ export class Chains implements ChainsDoor {
     }
     const known = [...this.#names(), ...state.namedSnapshots.keys()]
     const names = known.length === 0 ? 'there are none' : `there are ${listed(known)}`
-    throw invalid(`from: expected a chain or a named snapshot; ${names}; got ${printValue(from)}`)
+    throw invalidParams(
+      `from: expected a chain or a named snapshot; ${names}; got ${printValue(from)}`,
+    )
   }
 
   #freeName(kind: 'chain' | 'lease'): string {
@@ -325,8 +327,4 @@ async function infoOf(slot: ChainSlot): Promise<ChainInfo | undefined> {
 function listed(names: readonly string[]): string {
   const shown = names.slice(0, LISTED).join(', ')
   return names.length > LISTED ? `${shown} and ${names.length - LISTED} more` : shown
-}
-
-function invalid(message: string): DevchainError {
-  return new DevchainError('INVALID_PARAMS', message)
 }

@@ -1,5 +1,5 @@
 // Pages of chains besides JSON-RPC: making one by POST, and the endpoints of prool 0.2 (see the page "Tests side by side").
-import { DevchainError, printValue } from '../core/errors.ts'
+import { DevchainError, invalidParams, printValue } from '../core/errors.ts'
 import { isObject, jsonIn } from '../core/objects.ts'
 import type { ChainOrder } from '../methods/common/chains.ts'
 import { errorObjectOf } from '../rpc/errors.ts'
@@ -121,8 +121,7 @@ function orderIn(body: Uint8Array): Pick<ChainOrder, 'from' | 'options'> | undef
   if (!isObject(given) || 'jsonrpc' in given || 'method' in given) return undefined
   const { from, ...options } = given
   if (from !== undefined && typeof from !== 'string') {
-    const message = `from: expected a chain or a named snapshot; got ${printValue(from)}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(`from: expected a chain or a named snapshot; got ${printValue(from)}`)
   }
   return { from, options: Object.keys(options).length === 0 ? undefined : options }
 }

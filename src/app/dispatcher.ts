@@ -1,5 +1,5 @@
 // The dispatcher of all chains: its methods, and what it needs from the chain that a request addresses.
-import { DevchainError } from '../core/errors.ts'
+import { invalidParams } from '../core/errors.ts'
 import { nearest } from '../core/nearest.ts'
 import type { MethodContext, RequestWatch } from '../methods/common/context.ts'
 import type { Profile } from '../methods/compat/profile.ts'
@@ -85,5 +85,5 @@ function checkNames(
 function checkName(kind: string, name: string, known: readonly string[]): void {
   if (known.includes(name)) return
   const message = `there is no ${kind} ${name}; did you mean ${nearest(name, known, Infinity)}?`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(message)
 }

@@ -1,5 +1,5 @@
 // Starts forks of other networks, at the start or later. Loads src/fork only when needed.
-import { DevchainError } from '../core/errors.ts'
+import { DevchainError, invalidParams } from '../core/errors.ts'
 import type { Executor } from '../evm/executor.ts'
 import type { ForkSettings, Merged } from '../fork/door.ts'
 import type { ForkOrder, ForkStarter, MethodContext } from '../methods/common/context.ts'
@@ -68,7 +68,7 @@ export class Forking implements ForkStarter {
     }
     if (settings.genesis !== undefined || settings.import !== undefined) {
       const message = 'a fork starts with the blocks of its network: remove --genesis and --import'
-      throw new DevchainError('INVALID_PARAMS', message)
+      throw invalidParams(message)
     }
     requireTogether(settings)
     const door = await this.#load()
@@ -261,7 +261,7 @@ export async function openPackedFork(
   if (shared.name === fork.name) return shared
   shared.leave()
   const message = `${settings.forkReplay} is a recording of ${shared.name}, and the pack is a fork of ${fork.name}`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(message)
 }
 
 /** @param given URLs to use from now on; none: those that it had */
@@ -286,7 +286,7 @@ function settingsAgain(
 function requireNoFork(given: Readonly<Record<string, boolean>>): void {
   for (const [name, isGiven] of Object.entries(given)) {
     if (!isGiven) continue
-    throw new DevchainError('INVALID_PARAMS', `${name} needs --fork URL`)
+    throw invalidParams(`${name} needs --fork URL`)
   }
 }
 
@@ -294,7 +294,7 @@ function requireNoFork(given: Readonly<Record<string, boolean>>): void {
 function requireLater(timestamp: bigint | undefined, { header }: ForkBase): void {
   if (timestamp === undefined || timestamp >= header.timestamp) return
   const message = `timestamp: expected at least ${header.timestamp}, the time of the forked block ${header.number}, got ${timestamp}`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(message)
 }
 
 /** @throws {DevchainError} `INVALID_PARAMS` for fork options that contradict each other */
@@ -307,5 +307,5 @@ function requireTogether({ fork, forkTransaction, forkLater, chainId }: Devchain
         : forkLater && chainId !== 'remote'
           ? "--fork-later needs --chain-id remote: the network's transactions are signed for its chain id"
           : undefined
-  if (problem !== undefined) throw new DevchainError('INVALID_PARAMS', problem)
+  if (problem !== undefined) throw invalidParams(problem)
 }

@@ -1,5 +1,5 @@
 // Reads and checks options from flags, the environment, a config file or a program.
-import { DevchainError, printValue } from '../core/errors.ts'
+import { DevchainError, invalidParams, printValue } from '../core/errors.ts'
 import { oneLine } from '../core/format.ts'
 import type { Address } from '../core/hex.ts'
 import { nearest } from '../core/nearest.ts'
@@ -108,7 +108,7 @@ const PREFIX = 'DEVCHAIN_'
 export function fileSource(path: string, content: string): OptionSource {
   const json = jsonOf(path, content)
   if (!isObject(json)) {
-    throw new DevchainError('INVALID_PARAMS', `${path}: expected a JSON object with options`)
+    throw invalidParams(`${path}: expected a JSON object with options`)
   }
   return checkedSource({ kind: 'file', path, values: json })
 }
@@ -118,8 +118,7 @@ function checkedSource(source: OptionSource): OptionSource {
   for (const key of Object.keys(source.values)) {
     if (Object.hasOwn(OPTIONS, key) && !(key === 'config' && source.kind === 'file')) continue
     const where = source.kind === 'file' ? ` in ${source.path}` : ''
-    throw new DevchainError(
-      'INVALID_PARAMS',
+    throw invalidParams(
       `unknown option "${key}"${where}; did you mean "${nearest(key, OPTION_KEYS, Infinity)}"?`,
     )
   }
@@ -147,8 +146,7 @@ export function resolveOptions(sources: readonly OptionSource[]): AllSettings {
     const [first, second] = [given.get(one), given.get(other)]
     if (!(first && second && isSet(one) && isSet(other))) continue
     if (first === second) {
-      const message = `${nameIn(first, one)} contradicts ${nameIn(second, other)}: ${why}`
-      throw new DevchainError('INVALID_PARAMS', message)
+      throw invalidParams(`${nameIn(first, one)} contradicts ${nameIn(second, other)}: ${why}`)
     }
     values.delete(sources.indexOf(first) < sources.indexOf(second) ? other : one)
   }
@@ -176,13 +174,10 @@ function readOption(source: OptionSource, key: OptionKey): unknown {
     read = type.read(value)
   } catch (error) {
     if (!(error instanceof DevchainError)) throw error
-    throw new DevchainError('INVALID_PARAMS', `${name}: ${error.message}`)
+    throw invalidParams(`${name}: ${error.message}`)
   }
   if (read !== undefined) return read
-  throw new DevchainError(
-    'INVALID_PARAMS',
-    `${name}: expected ${type.expected}, got ${(type.show ?? printValue)(value)}`,
-  )
+  throw invalidParams(`${name}: expected ${type.expected}, got ${(type.show ?? printValue)(value)}`)
 }
 
 /** Groups of options that a chain at a path may have of its own. */
@@ -201,8 +196,7 @@ export function ownSettings(base: DevchainSettings, options: object): DevchainSe
   const keys = Object.keys(options) as OptionKey[]
   for (const key of keys) {
     if (OWN_GROUPS.includes(groupOf(key)) && !FILES.includes(key)) continue
-    const message = `option "${key}" cannot be one chain's own: it is set when devchain starts`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(`option "${key}" cannot be one chain's own: it is set when devchain starts`)
   }
   const { genesis, predeploy } = source.values
   requireNoPath('genesis', typeof genesis === 'string')
@@ -230,8 +224,7 @@ export function ownSettings(base: DevchainSettings, options: object): DevchainSe
 
 function requireNoPath(key: OptionKey, isPath: boolean): void {
   if (!isPath) return
-  const message = `option "${key}": expected its content; a chain at a path reads no files`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(`option "${key}": expected its content; a chain at a path reads no files`)
 }
 
 export function readDevchainOptions(options: DevchainOptions): DevchainSettings {

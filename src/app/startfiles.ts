@@ -1,7 +1,7 @@
 // The files a chain may start from: a genesis file, predeploys, and blocks to import.
 import { createReadStream } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
-import { DevchainError, readFailure } from '../core/errors.ts'
+import { DevchainError, invalidParams, readFailure } from '../core/errors.ts'
 import type { Address } from '../core/hex.ts'
 import { jsonOf } from '../core/objects.ts'
 import type { ChainOptions } from '../node/chainoptions.ts'
@@ -36,8 +36,7 @@ export async function readGenesis(
   const whole = await parseFile('genesis file', genesis, parseGenesis)
   if (repeated === undefined) return whole
   // JSON.parse drops all but the last of equal names
-  const message = `${genesis}: invalid genesis: alloc.${repeated}: expected each address once`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(`${genesis}: invalid genesis: alloc.${repeated}: expected each address once`)
 }
 
 /** The first progress report comes after this time, the next ones after twice the last. */
@@ -79,8 +78,7 @@ export async function readPredeploys(
   const claim = (address: Address, giver: string): void => {
     const other = isIn(genesis, address) ? 'the genesis file' : givers.get(address)
     if (other !== undefined) {
-      const message = `predeploy ${giver}: ${address} is already in ${other}`
-      throw new DevchainError('INVALID_PARAMS', message)
+      throw invalidParams(`predeploy ${giver}: ${address} is already in ${other}`)
     }
     givers.set(address, giver)
   }
@@ -121,8 +119,7 @@ function refuseDifference(what: string, option: bigint | undefined, file: unknow
   const text = String(file)
   // Whatever reads the file reports a value that is no number.
   if (!/^(0x[0-9a-f]+|[0-9]+)$/i.test(text) || BigInt(text) === option) return
-  const message = `${what} ${option} contradicts the genesis file, which has ${text}`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(`${what} ${option} contradicts the genesis file, which has ${text}`)
 }
 
 export async function readBlocks({
@@ -160,7 +157,6 @@ export async function readBytes(what: string, path: string): Promise<Uint8Array>
   try {
     return new Uint8Array(await readFile(path))
   } catch (error) {
-    const message = `cannot read the ${what} ${path}: ${readFailure(error)}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(`cannot read the ${what} ${path}: ${readFailure(error)}`)
   }
 }

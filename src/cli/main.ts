@@ -8,7 +8,7 @@ import {
   resolveOptions,
   unknownVariables,
 } from '../app/settings.ts'
-import { DevchainError, readFailure } from '../core/errors.ts'
+import { invalidParams, readFailure } from '../core/errors.ts'
 import { plural } from '../core/format.ts'
 import type { AllSettings } from '../options/derived.ts'
 import { complain, reported } from './output.ts'
@@ -74,7 +74,7 @@ async function readSettings(values: GivenOptions): Promise<AllSettings | number>
 /** @throws {DevchainError} `INVALID_PARAMS` for an option that requires another */
 function withoutGaps(settings: AllSettings): AllSettings {
   if (settings.coverageMin === undefined || settings.coverage !== undefined) return settings
-  throw new DevchainError('INVALID_PARAMS', '--coverage-min needs --coverage FILE')
+  throw invalidParams('--coverage-min needs --coverage FILE')
 }
 
 function readConfig(path: string): OptionSource {
@@ -83,8 +83,7 @@ function readConfig(path: string): OptionSource {
     // TextDecoder drops a byte order mark, which editors add
     content = new TextDecoder().decode(readFileSync(path))
   } catch (error) {
-    const message = `cannot read the config file ${path}: ${readFailure(error)}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(`cannot read the config file ${path}: ${readFailure(error)}`)
   }
   return fileSource(path, content)
 }

@@ -1,7 +1,7 @@
 // Standard output and standard error of commands, whose readers may be slow or disconnect.
 import { renameSync, rmSync, write, writeFileSync } from 'node:fs'
 import { Writable } from 'node:stream'
-import { DevchainError, writeFailure } from '../core/errors.ts'
+import { DevchainError, invalidParams, writeFailure } from '../core/errors.ts'
 import { printable } from '../core/format.ts'
 import { EXIT } from './parse/subcommands.ts'
 
@@ -134,6 +134,6 @@ export function writing(file: string, write: () => void): void {
   try {
     write()
   } catch (error) {
-    throw new DevchainError('INVALID_PARAMS', `cannot write ${file}: ${writeFailure(error)}`)
+    throw invalidParams(`cannot write ${file}: ${writeFailure(error)}`)
   }
 }

@@ -4,7 +4,7 @@ import { createWriteStream, fstatSync, openSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isatty } from 'node:tty'
-import { attempt, DevchainError, writeFailure } from '../core/errors.ts'
+import { attempt, DevchainError, invalidParams, writeFailure } from '../core/errors.ts'
 import { hintOf } from '../core/nearest.ts'
 import { type Devchain, type Observer, openDevchain } from '../devchain.ts'
 import { makeFolderOf } from '../loader/cachefolder.ts'
@@ -72,8 +72,7 @@ export async function checkLogged({ logOnly, logExcept, alias }: AllSettings): P
   for (const pattern of patterns) {
     if (names.some((name) => methodPattern(pattern).test(name))) continue
     const flag = logOnly.includes(pattern) ? '--log-only' : '--log-except'
-    const message = `${flag}: no method matches ${pattern}${hintOf(pattern, names)}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(`${flag}: no method matches ${pattern}${hintOf(pattern, names)}`)
   }
 }
 

@@ -131,6 +131,11 @@ export function refusal(word: ErrorWord, message: string, facts: ErrorFacts): De
   return new DevchainError(word, message, undefined, facts)
 }
 
+/** A refusal of what the caller gave. */
+export function invalidParams(message: string): DevchainError {
+  return new DevchainError('INVALID_PARAMS', message)
+}
+
 /** True for errors that do not depend on the work itself: cancellation, or an upstream RPC that fails. */
 export function isInterruption(error: unknown): boolean {
   return error instanceof DevchainError && INTERRUPTIONS.has(error.word)

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, statSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
-import { DevchainError, readFailure } from '../../core/errors.ts'
+import { type DevchainError, invalidParams, readFailure } from '../../core/errors.ts'
 import { profileOf } from '../../methods/compat/profiles.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import type { ForkBase, Upstream } from '../../node/ledger/upstream.ts'
@@ -116,7 +116,7 @@ function requireNetwork(
     throw other('forkReplay', 'is no fork', where)
   if (packed === undefined || forkReplay !== undefined || fork?.urls.length) return
   const message = `${where.chain} is a fork of ${placeOfFork(packed.name)}: name its network with --fork URL, or a recording with --fork-replay FILE`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(message)
 }
 
 /** Of `1/0x…`. */
@@ -239,7 +239,7 @@ function isOwn(key: OptionKey): boolean {
 }
 
 function other(key: OptionKey, why: string, { chain, instead }: Where): DevchainError {
-  return new DevchainError('INVALID_PARAMS', `${flagOf(key)}: ${chain} ${why}; ${instead}`)
+  return invalidParams(`${flagOf(key)}: ${chain} ${why}; ${instead}`)
 }
 
 /** SHA-256 in hex. */
@@ -250,8 +250,7 @@ async function digestOf(genesis: string | object | undefined): Promise<string | 
   try {
     for await (const part of createReadStream(genesis)) hash.update(part as Uint8Array)
   } catch (error) {
-    const message = `cannot read the genesis file ${genesis}: ${readFailure(error)}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(`cannot read the genesis file ${genesis}: ${readFailure(error)}`)
   }
   return hash.digest('hex')
 }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { MessageChannel, Worker } from 'node:worker_threads'
-import { DevchainError } from '../../core/errors.ts'
+import { invalidParams } from '../../core/errors.ts'
 import { memoizeByIdentity } from '../../core/lrucache.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import type { AddedArtifacts } from '../../project/artifactsdoor.ts'
@@ -202,7 +202,7 @@ function inWorker(order: ThreadOrder, { hooks: { environment, observer } }: Comm
   if (environment !== undefined || (observer?.ofChain && !observer.inThreads)) {
     const message =
       'threads: functions of a program (environment, observer.ofChain) cannot run in another thread'
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(message)
   }
   const worker = new Worker(threadProgram()!, { workerData: order })
   let reason: string | undefined

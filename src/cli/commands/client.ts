@@ -1,5 +1,5 @@
 // The RPC client of commands that talk to a running chain.
-import { DevchainError, printValue } from '../../core/errors.ts'
+import { invalidParams, printValue } from '../../core/errors.ts'
 import { jsonIn } from '../../core/objects.ts'
 import { OPTIONS } from '../../options/table.ts'
 import { JSON_HEADERS, Poster } from '../../rpc/post.ts'
@@ -58,10 +58,7 @@ function serverUrl(given: unknown): string {
   const whole = url.includes('://') ? url : `http://${url}`
   if (URL.canParse(whole) && /^https?:$/.test(new URL(whole).protocol)) return whole
   const name = given === undefined ? (DEVCHAIN_URL ? 'DEVCHAIN_URL' : 'DEVCHAIN_PORT') : '--url'
-  throw new DevchainError(
-    'INVALID_PARAMS',
-    `${name}: expected an http URL, got ${printValue(text)}`,
-  )
+  throw invalidParams(`${name}: expected an http URL, got ${printValue(text)}`)
 }
 
 /**

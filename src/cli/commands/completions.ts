@@ -1,5 +1,5 @@
 // Shell completions, derived from the options and subcommands.
-import { DevchainError, printValue } from '../../core/errors.ts'
+import { invalidParams, printValue } from '../../core/errors.ts'
 import { flagOf, OPTION_KEYS } from '../../options/derived.ts'
 import { OPTIONS } from '../../options/table.ts'
 import { HARDFORKS } from '../../protocol/forks.ts'
@@ -26,8 +26,7 @@ interface Command extends Pick<Subcommand, 'name' | 'sentence' | 'startsChain'> 
 export async function completionsCommand({ words }: Pick<CommandLine, 'words'>): Promise<string> {
   const shell = SHELLS.find((each) => each === words[0])
   if (shell === undefined) {
-    const message = `expected one of ${SHELLS.join(', ')}, got ${printValue(words[0])}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(`expected one of ${SHELLS.join(', ')}, got ${printValue(words[0])}`)
   }
   const { methods } = await import('../../methods/index.ts')
   const names = methods.flatMap(({ name, aliases }) => [name, ...aliases])

@@ -1,7 +1,7 @@
 // The subcommands that talk to a running chain: rpc, snapshot, revert, snapshots, reset, mine, time, accounts, wait.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { checksumAddress } from '../../core/crypto/crypto.ts'
-import { DevchainError, printValue, readFailure } from '../../core/errors.ts'
+import { invalidParams, printValue, readFailure } from '../../core/errors.ts'
 import { ether, number, plural, printable, time } from '../../core/format.ts'
 import { bytesFromHex, parseAddress } from '../../core/hex.ts'
 import { FORK_BLOCKS, isForkBlock } from '../../options/fork.ts'
@@ -103,7 +103,7 @@ const HANDLERS: Partial<
   },
   reset: async ({ call, callAll, words: [block], flags }) => {
     if (flags.fork === true) return await forkAnew(call, block)
-    if (block !== undefined) throw usage(`a block needs --fork, got ${printValue(block)}`)
+    if (block !== undefined) throw invalidParams(`a block needs --fork, got ${printValue(block)}`)
     const [, newest] = await callAll([{ method: 'evm_reset', params: [] }, latestBlock])
     const begun = quantityOf(newest, 'number')
     // a fork begins at a block of its network
@@ -118,7 +118,7 @@ const HANDLERS: Partial<
   },
   mine: async ({ callAll, words: [blocks = '1'] }) => {
     if (!/^\d{1,15}$/.test(blocks)) {
-      throw usage(`expected a number of blocks, got ${printValue(blocks)}`)
+      throw invalidParams(`expected a number of blocks, got ${printValue(blocks)}`)
     }
     const order: Call = { method: 'evm_mine', params: [{ blocks: Number(blocks) }] }
     const [, newest] = await callAll([order, latestBlock])
@@ -156,7 +156,7 @@ const HANDLERS: Partial<
     if (order === 'drop') {
       return { json: await call('devchain_dropChain', [name]), text: `dropped chain /${name}` }
     }
-    if (order !== 'new') throw usage(`expected new or drop, got ${printValue(order)}`)
+    if (order !== 'new') throw invalidParams(`expected new or drop, got ${printValue(order)}`)
     const { from, block } = flags
     const given = options === undefined ? undefined : parsedWord(String(options))
     // JSON leaves undefined members out
@@ -169,11 +169,12 @@ const HANDLERS: Partial<
   },
   partition: async ({ call, callAll, words: [word], flags }) => {
     if (word === undefined) {
-      if (flags.peer !== undefined) throw usage('expected on or off with --peer')
+      if (flags.peer !== undefined) throw invalidParams('expected on or off with --peer')
       const [self, peers] = await callAll([{ method: 'admin_nodeInfo' }, { method: 'admin_peers' }])
       return partitionOf(self, listOf(peers).map(peerOf))
     }
-    if (word !== 'on' && word !== 'off') throw usage(`expected on or off, got ${printValue(word)}`)
+    if (word !== 'on' && word !== 'off')
+      throw invalidParams(`expected on or off, got ${printValue(word)}`)
     const { peer } = flags
     const order = { on: word === 'on', ...(peer === undefined ? {} : { peer }) }
     const meant = listOf(await call('devchain_partition', [order])).map(peerOf)
@@ -224,7 +225,7 @@ async function forkAnew(
   block: string | undefined,
 ): Promise<CommandResult> {
   if (block !== undefined && !isForkBlock(block)) {
-    throw usage(`expected ${FORK_BLOCKS}; got ${printValue(block)}`)
+    throw invalidParams(`expected ${FORK_BLOCKS}; got ${printValue(block)}`)
   }
   // without a fork, this reset would go back to genesis
   if (block === undefined && (await call('devchain_forkInfo')) === null) {
@@ -253,16 +254,12 @@ export async function remoteCommand(
   return exitCode
 }
 
-function usage(message: string): DevchainError {
-  return new DevchainError('INVALID_PARAMS', message)
-}
-
 /** @throws {DevchainError} `INVALID_PARAMS` if the file is missing */
 function readReport(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw usage(`cannot read ${file}: ${readFailure(error)}`)
+    throw invalidParams(`cannot read ${file}: ${readFailure(error)}`)
   }
 }
 
@@ -277,7 +274,7 @@ function readInput(): string {
  */
 export function paramsOf(words: readonly string[], readInput: () => string): readonly unknown[] {
   if (words.filter((word) => word === '-').length > 1) {
-    throw usage('expected - at most once: there is only one standard input')
+    throw invalidParams('expected - at most once: there is only one standard input')
   }
   return words.flatMap((word) =>
     // a list on the command line is one parameter: flatMap removes one layer
@@ -292,7 +289,7 @@ function parsedWord(word: string): unknown {
     return JSON.parse(word)
   } catch (error) {
     if (!/^[[{"]/.test(word)) return word
-    throw usage(`${printValue(word)} is not valid JSON: ${(error as Error).message}`)
+    throw invalidParams(`${printValue(word)} is not valid JSON: ${(error as Error).message}`)
   }
 }
 

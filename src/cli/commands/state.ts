@@ -1,6 +1,6 @@
 // `devchain state`: lists, checks, compacts or exports the chains on disk (--state).
 import type { ListedChain } from '../../app/keeping/keeping.ts'
-import { DevchainError, printValue } from '../../core/errors.ts'
+import { invalidParams, printValue } from '../../core/errors.ts'
 import { number, plural } from '../../core/format.ts'
 import { concatBytes } from '../../core/hex.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
@@ -71,13 +71,13 @@ function exportTo(
   { chain = '/', blocks }: CommandLine['flags'],
 ): (folder: string) => Promise<string> {
   return async (folder) => {
-    if (file === undefined) throw invalid('export needs a file to write')
+    if (file === undefined) throw invalidParams('export needs a file to write')
     const wanted = `/${chain}`.replace(/^\/\//, '/')
     const bytes = await onChains(folder, async (chains) => {
       const found = chains.find(({ path }) => path === wanted)
       if (found !== undefined) return blocks === true ? blocksOf(found) : await packOf(found)
       const known = chains.map(({ path }) => path).join(', ')
-      throw invalid(`${folder} has no chain ${wanted}, only ${known}`)
+      throw invalidParams(`${folder} has no chain ${wanted}, only ${known}`)
     })
     writing(file, () => replaceFile(file, bytes))
     return `wrote ${file}: ${number(BigInt(bytes.length))} bytes\n`
@@ -90,12 +90,8 @@ async function packOf(chain: ListedChain): Promise<Uint8Array> {
 }
 
 function blocksOf({ state: { tree } }: ListedChain): Uint8Array {
-  if (tree.network !== undefined) throw invalid('a fork lacks the blocks of its network')
+  if (tree.network !== undefined) throw invalidParams('a fork lacks the blocks of its network')
   return concatBytes(...[...tree.canonical.values()].map(({ block }) => encodeBlock(block)))
-}
-
-function invalid(message: string): DevchainError {
-  return new DevchainError('INVALID_PARAMS', message)
 }
 
 function notice(text: string): void {

@@ -1,5 +1,5 @@
 // Writes tables of gas and coverage, and reads a gas report; free of chain code, so that the remote command need not load it.
-import { DevchainError, printValue } from '../../core/errors.ts'
+import { invalidParams, printValue } from '../../core/errors.ts'
 import { number } from '../../core/format.ts'
 import { jsonOf } from '../../core/objects.ts'
 import type { CoverageRow, Share } from '../../project/coverage/lcov.ts'
@@ -88,7 +88,7 @@ export function parseGasReport(text: string, file: string): readonly GasRow[] {
   const json = jsonOf(file, text)
   if (Array.isArray(json) && json.every(isRow)) return json
   const message = `${file}: expected the output of devchain gas-report --json, got ${printValue(json)}`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(message)
 }
 
 function isRow(value: unknown): value is GasRow {
@@ -100,8 +100,7 @@ function isRow(value: unknown): value is GasRow {
 export function parseThreshold(text: string): number {
   const digits = /^(\d+(?:\.\d+)?) ?%?$/.exec(text)?.[1]
   if (digits !== undefined) return Number(digits)
-  const message = `expected a percentage such as 5 or 0.5, got ${printValue(text)}`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(`expected a percentage such as 5 or 0.5, got ${printValue(text)}`)
 }
 
 const COVERAGE_HEADINGS = ['File', 'Lines', 'Functions', 'Branches']

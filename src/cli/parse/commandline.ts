@@ -1,6 +1,6 @@
 // Declares the command line for commander: chain options, subcommands with theirs, help and version.
 import { Command, CommanderError, Option } from 'commander'
-import { DevchainError } from '../../core/errors.ts'
+import { invalidParams } from '../../core/errors.ts'
 import { shellWord } from '../../core/format.ts'
 import {
   defaultTextOf,
@@ -136,7 +136,7 @@ function createProgram(argv: readonly string[], output: Output): Command {
   }
   return program
     .hook('preSubcommand', (_program, command) => {
-      throw new DevchainError('INVALID_PARAMS', misplaced(command.name() as SubcommandName))
+      throw invalidParams(misplaced(command.name() as SubcommandName))
     })
     .action(() => {
       const options = givenOptions(program, OPTION_KEYS)
@@ -162,8 +162,7 @@ function configured(command: Command, help: string, output: Output): Command {
     .exitOverride((error) => {
       // help or the version was printed
       if (error.exitCode === 0) throw error
-      const message = `${mistakeOf(command, error)} (${help})`
-      throw new DevchainError('INVALID_PARAMS', message)
+      throw invalidParams(`${mistakeOf(command, error)} (${help})`)
     })
 }
 

@@ -1,5 +1,5 @@
 // Parses times as written in a shell: +1d, +1h30m, a date.
-import { DevchainError, printValue } from '../../core/errors.ts'
+import { invalidParams, printValue } from '../../core/errors.ts'
 
 export type Move =
   | { readonly kind: 'increase'; readonly seconds: bigint }
@@ -28,7 +28,7 @@ export function parseMove(text: string): Move {
   const timestamp = dateOf(text)
   if (timestamp !== undefined) return { kind: 'set', timestamp }
   const message = `expected a moment such as +1d, +1h30m, 2030-01-01 or seconds since 1970, got ${printValue(text)}${hintFor(text)}`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(message)
 }
 
 /** Seconds of `90` or `1d12h`; undefined for anything else. */
@@ -67,5 +67,5 @@ export function parseWait(text: string): number {
   const factors: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
   if (digits !== undefined) return Number(digits) * (factors[unit] ?? 1)
   const message = `expected a number of seconds, or a duration such as 500ms or 2m, got ${printValue(text)}`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(message)
 }
