@@ -150,9 +150,7 @@ export function bootText(boot: BootEvent, palette: Palette, columns?: number): s
     ...warning(boot, palette),
     `Listening on ${palette.bold(boot.url)}`,
   ]
-  const fit = (line: string): string =>
-    columns === undefined ? line : wrapped(line, columns, (word) => word)
-  return `${lines.map(fit).join('\n')}\n`
+  return `${lines.map((line) => wrapped(line, columns, (word) => word)).join('\n')}\n`
 }
 
 function forkText({ source, chainId, blockNumber, blockHash }: ForkFacts): string {

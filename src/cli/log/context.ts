@@ -58,14 +58,10 @@ export function describeCall(
   const asked = context && askedBy(call)
   if (asked === undefined || !isBytes(asked.input || '0x')) return undefined
   const input = bytesFromHex(asked.input || '0x')
-  const {
-    project: { names },
-    world,
-    before,
-  } = context!
-  if (asked.to === null) return names.creation(world, input, null)
+  const { project, world, before } = context!
+  if (asked.to === null) return project.names.creation(world, input, null)
   const [to, from] = [addressIn(asked.to), addressIn(asked.from)]
-  return to && names.call(world, { from, to, input }, before)
+  return to && project.names.call(world, { from, to, input }, before)
 }
 
 export function describeTransaction(

@@ -87,19 +87,16 @@ export function createPrettyRenderer(palette: Palette, isVerbose: boolean): Rend
     entry: (entry, columns) => {
       const { chain, context, stacks, traces, callTrace } = entry
       const look = { ...plain, context, stacks, traces, callTrace }
-      const [first = '', ...others] = entryLines(
-        columns === undefined ? look : fitted(look, columns),
-        entry,
-      )
-      const lines = [named(palette, chain, first), ...others]
-      const rows = columns === undefined ? lines : lines.map((line) => wrapped(line, columns))
-      return `${rows.join('\n')}\n`
+      const [first = '', ...others] = entryLines(fitted(look, columns), entry)
+      return linesText([named(palette, chain, first), ...others], columns)
     },
-    line: (event, columns) => {
-      const rows = named(palette, event.chain, lineOf(palette, event)).split('\n')
-      return `${(columns === undefined ? rows : rows.map((row) => wrapped(row, columns))).join('\n')}\n`
-    },
+    line: (event, columns) =>
+      linesText(named(palette, event.chain, lineOf(palette, event)).split('\n'), columns),
   }
+}
+
+function linesText(lines: readonly string[], columns: number | undefined): string {
+  return `${lines.map((line) => wrapped(line, columns)).join('\n')}\n`
 }
 
 function named(palette: Palette, chain: string | undefined, line: string): string {
@@ -141,8 +138,8 @@ interface PlainLook {
 
 type Look = PlainLook & Pick<LogRecord, 'context' | 'stacks' | 'traces' | 'callTrace'>
 
-function fitted(look: Look, columns: number): Look {
-  if (!isShort({ ...look, columns })) return { ...look, columns }
+function fitted(look: Look, columns: number | undefined): Look {
+  if (columns === undefined || columns >= WIDE) return { ...look, columns }
   const label = columns < NARROW ? (method: string) => oneLine(method, 60) : look.label
   return { ...look, columns, label, address: (address) => short(look.address(address)) }
 }
@@ -427,13 +424,10 @@ function artifactsLine(palette: Palette, event: ArtifactsEvent): string {
 
 /** `eth_sendTransaction still running, 12 s, 1.2 G gas` */
 function runningLine({ method, durationMs, gasUsed, others }: RunningEvent): string {
-  const parts = [
-    `${oneLine(method, 60)} still running`,
-    `${number(Math.round(durationMs / 1000))} s`,
-  ]
-  if (gasUsed !== undefined) parts.push(gas(gasUsed))
+  const seconds = number(Math.round(durationMs / 1000))
+  const used = gasUsed === undefined ? '' : `, ${gas(gasUsed)}`
   const more = others > 0 ? ` (and ${plural(others, 'other')})` : ''
-  return `${parts.join(', ')}${more}`
+  return `${oneLine(method, 60)} still running, ${seconds} s${used}${more}`
 }
 
 function bugLines(palette: Palette, stack: string): string[] {

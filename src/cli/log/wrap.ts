@@ -11,14 +11,15 @@ const HANG = 4
 
 /**
  * Splits a line into rows if it is too long. Escape sequences have no width.
+ * @param columns undefined: unlimited
  * @param shortened shortens a word longer than a row; if it cannot, the word stays
  */
 export function wrapped(
   line: string,
-  columns: number,
+  columns: number | undefined,
   shortened: (word: string) => string = withShortHex,
 ): string {
-  if (widthOf(line) <= columns) return line
+  if (columns === undefined || widthOf(line) <= columns) return line
   const indent = /^ */.exec(line)?.[0] ?? ''
   const hanging = ' '.repeat(Math.min(indent.length + HANG, columns >> 1))
   const room = columns - hanging.length

@@ -136,7 +136,8 @@ function createProgram(argv: readonly string[], output: Output): Command {
   }
   return program
     .hook('preSubcommand', (_program, command) => {
-      throw invalidParams(misplaced(command.name() as SubcommandName))
+      const usage = usageOf(subcommandOf(command.name() as SubcommandName))
+      throw invalidParams(`write the command before its options: devchain ${usage}`)
     })
     .action(() => {
       const options = givenOptions(program, OPTION_KEYS)
@@ -208,11 +209,6 @@ function helpAfter({ exits, notes }: Subcommand): string {
 
 function addHelp(command: Command): Command {
   return command.helpOption('-h, --help', 'Print this help')
-}
-
-function misplaced(name: SubcommandName): string {
-  const usage = usageOf(subcommandOf(name))
-  return `write the command before its options: devchain ${usage}`
 }
 
 /** The chain options of a subcommand, except those that its own flags shadow. */
