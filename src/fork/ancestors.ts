@@ -22,11 +22,6 @@ const KEPT_BLOCKS = 512
 const KEPT_STRANGERS = 4_096
 const KEPT_PLACES = 65_536
 
-interface TransactionIndex {
-  readonly number: bigint
-  readonly index: number
-}
-
 interface KnownBlock {
   readonly record: BlockRecord
   readonly seenNumber: bigint | undefined
@@ -46,7 +41,9 @@ export class Ancestors implements BlockRun, MissSource {
   readonly #fork: BlockPoint
   readonly #blocks = new LruCache<bigint, KnownBlock>(KEPT_BLOCKS)
   readonly #bodies = new LruCache<bigint, BlockBody>(KEPT_BLOCKS)
-  readonly #places = new LruCache<Hash, TransactionIndex>(KEPT_PLACES)
+  readonly #places = new LruCache<Hash, { readonly number: bigint; readonly index: number }>(
+    KEPT_PLACES,
+  )
   readonly #numbers = new LruCache<Hash, bigint>(KEPT_BLOCKS)
   readonly #lineage: Lineage
   /** With the work that asked: later work retries, as a node that had fallen behind may know the hash by then. */

@@ -102,11 +102,6 @@ interface Known {
   traces: 'untried' | 'together' | 'alone'
 }
 
-interface Outage {
-  readonly since: number
-  readonly failure: ProviderFailure
-}
-
 export class Client {
   readonly #options: ClientOptions
   readonly #time: Time
@@ -119,7 +114,7 @@ export class Client {
   #sent = 0
   #asked = 0
   #isClosed = false
-  #outage: Outage | undefined
+  #outage: { readonly since: number; readonly failure: ProviderFailure } | undefined
 
   constructor(options: ClientOptions) {
     this.#options = options

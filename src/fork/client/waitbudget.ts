@@ -6,7 +6,8 @@ import { isPromise } from '../../core/promises.ts'
 export class WaitBudget {
   readonly since: number
   isOver = false
-  #spent = 0
+  /** Time without any answer that the work could use. */
+  spent = 0
   #until: number
 
   constructor(now: number) {
@@ -14,16 +15,11 @@ export class WaitBudget {
     this.#until = now
   }
 
-  /** Time without any answer that the work could use. */
-  get spent(): number {
-    return this.#spent
-  }
-
   /** Parallel waits count once. */
   spend(from: number, to: number): void {
     const begin = Math.max(from, this.#until)
     if (to <= begin) return
-    this.#spent += to - begin
+    this.spent += to - begin
     this.#until = to
   }
 }
@@ -54,14 +50,14 @@ export async function inTime<T>(work: Promise<T>, mostMs: number): Promise<T | u
 
 export function withWaitBudget<T>(work: () => T): T {
   const budget = new WaitBudget(performance.now())
-  let made: T | undefined
-  try {
-    made = here.run(budget, work)
-  } finally {
-    budget.isOver = !isPromise(made)
-  }
   const end = (): void => {
     budget.isOver = true
   }
-  return isPromise(made) ? (made.finally(end) as T) : made
+  let made: T | undefined
+  try {
+    made = here.run(budget, work)
+    return isPromise(made) ? (made.finally(end) as T) : made
+  } finally {
+    if (!isPromise(made)) end()
+  }
 }

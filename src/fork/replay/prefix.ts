@@ -1,9 +1,11 @@
-// The state before a transaction of the network: replays the start of its block.
-import { DevchainError, isInterruption } from '../../core/errors.ts'
+// What surrounds a transaction of the network: replays the start of its block, and queues the rest.
+import { DevchainError, isInterruption, unlessRefused } from '../../core/errors.ts'
 import type { BlockEnvironment, Executor } from '../../evm/executor.ts'
+import type { Chain } from '../../node/chain/chain.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import { blockEnvironment } from '../../node/mining/environment.ts'
+import { admit } from '../../node/sending/admission.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { World } from '../../state/world.ts'
 import { readBlock, recordOf } from '../network/header.ts'
@@ -70,5 +72,29 @@ async function worldOf(
     const isRefused = error instanceof DevchainError && error.word !== 'UPSTREAM_FAILED'
     if (!isRefused || isInterruption(error)) throw error
     return afterFailure(world, transaction)
+  }
+}
+
+/** Queues the rest of the block of the forked transaction in the pool. */
+export async function sendLater(
+  chain: Chain,
+  prefix: Prefix,
+  onNotice: (text: string) => void,
+): Promise<void> {
+  const later = transactionsIn(prefix)
+    .slice(prefix.index + 1)
+    .map(readTransaction)
+  const now = chain.environment.now()
+  const refused = await chain.update((state) => {
+    let [after, value] = [state, 0]
+    for (const each of later) {
+      const pool = each && unlessRefused(() => admit(after, each, now))
+      if (pool === undefined) value += 1
+      else after = { ...after, pool }
+    }
+    return { state: after, value }
+  })
+  if (refused > 0) {
+    onNotice(`cannot queue ${refused} of the ${later.length} transactions after the forked one`)
   }
 }
