@@ -50,9 +50,10 @@ const FITS: Readonly<Record<string, Fit>> = {
   boolean: (_, value) => typeof value === 'boolean',
   number: (_, value) => typeof value === 'number',
   integer: (_, value) => Number.isSafeInteger(value),
+  // some networks write numbers with leading zeros
   string: ({ pattern }, value) =>
     typeof value === 'string' &&
-    (!isOfHex(pattern) || value.length > MOST_MATCHED || HEX.test(value)),
+    (!String(pattern).startsWith('^0x') || value.length > MOST_MATCHED || HEX.test(value)),
   object: ({ required }, value) => isObject(value) && hasMost(value, required),
   array: ({ items }, value, depth) =>
     Array.isArray(value) &&
@@ -66,11 +67,6 @@ function hasMost(value: object, required: Json | undefined): boolean {
 }
 
 const HEX = /^0x[0-9a-fA-F]*$/
-
-/** Some networks write numbers with leading zeros. */
-function isOfHex(pattern: Json | undefined): boolean {
-  return typeof pattern === 'string' && pattern.startsWith('^0x')
-}
 
 /** Checks types only, and array items up to `depth` arrays deep. */
 function fits(schema: JsonSchema, value: unknown, depth: number): boolean {

@@ -8,13 +8,9 @@ import { LINK_VERSION, type LinkMessages } from './messages.ts'
 
 export type Hello = LinkMessages['hello']
 
-export interface NodeIdentity {
-  readonly nodeId: Uint8Array
-  readonly name: string
-  readonly client: string
-}
+export type NodeIdentity = Pick<Hello, 'nodeId' | 'name' | 'client'>
 
-export function helloOf(state: ChainState, { nodeId, name, client }: NodeIdentity): Hello {
+export function helloOf(state: ChainState, identity: NodeIdentity): Hello {
   const { config, tree } = state
   const { block, totalDifficulty } = headOf(tree)
   const genesis = blockByNumber(tree, 0n)!.block
@@ -31,9 +27,7 @@ export function helloOf(state: ChainState, { nodeId, name, client }: NodeIdentit
     head: block.hash,
     number: block.header.number,
     totalDifficulty,
-    nodeId,
-    name,
-    client,
+    ...identity,
   }
 }
 

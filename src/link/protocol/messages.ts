@@ -111,54 +111,45 @@ type Shape<M> = { readonly [Name in keyof M]: FieldCodec<M[Name]> }
 
 const HEAD: Shape<Head> = { head: hash, number: integer(8), totalDifficulty: integer(64) }
 
-/** Number and field types, in wire order. */
-const SHAPES: {
-  readonly [K in MessageKind]: readonly [code: number, fields: Shape<LinkMessages[K]>]
-} = {
-  hello: [
-    0,
-    {
-      version: count,
-      networkId: integer(8),
-      chainId: integer(8),
-      genesis: hash,
-      genesisTime: integer(8),
-      isOpen: flag,
-      forkId: bytes(4, 4),
-      hardfork: text(32),
-      ...HEAD,
-      nodeId: bytes(32, 32),
-      name: text(64),
-      client: text(64),
-    },
-  ],
-  goodbye: [1, { reason: text(300) }],
-  announce: [2, { ...HEAD, blocks: list(bytes(MAX_MESSAGE), MOST.blocks) }],
-  getHeaders: [3, { id: count, locator: list(hash, MOST.locator), most: count }],
-  headers: [4, { id: count, headers: list(bytes(MAX_HEADER), MOST.headers) }],
-  getBlocks: [5, { id: count, hashes: list(hash, MOST.blocks) }],
-  blocks: [6, { id: count, blocks: list(bytes(MAX_MESSAGE), MOST.blocks) }],
-  pooled: [7, { hashes: list(hash, MOST.hashes) }],
-  getTransactions: [8, { id: count, hashes: list(hash, MOST.transactions) }],
-  transactions: [9, { id: count, transactions: list(bytes(MAX_MESSAGE), MOST.transactions) }],
-  ping: [10, { id: count }],
-  pong: [11, { id: count }],
-  hold: [12, { isOn: flag }],
+/** Field types, in wire order. The place of a kind is its number on the wire. */
+const SHAPES: { readonly [K in MessageKind]: Shape<LinkMessages[K]> } = {
+  hello: {
+    version: count,
+    networkId: integer(8),
+    chainId: integer(8),
+    genesis: hash,
+    genesisTime: integer(8),
+    isOpen: flag,
+    forkId: bytes(4, 4),
+    hardfork: text(32),
+    ...HEAD,
+    nodeId: bytes(32, 32),
+    name: text(64),
+    client: text(64),
+  },
+  goodbye: { reason: text(300) },
+  announce: { ...HEAD, blocks: list(bytes(MAX_MESSAGE), MOST.blocks) },
+  getHeaders: { id: count, locator: list(hash, MOST.locator), most: count },
+  headers: { id: count, headers: list(bytes(MAX_HEADER), MOST.headers) },
+  getBlocks: { id: count, hashes: list(hash, MOST.blocks) },
+  blocks: { id: count, blocks: list(bytes(MAX_MESSAGE), MOST.blocks) },
+  pooled: { hashes: list(hash, MOST.hashes) },
+  getTransactions: { id: count, hashes: list(hash, MOST.transactions) },
+  transactions: { id: count, transactions: list(bytes(MAX_MESSAGE), MOST.transactions) },
+  ping: { id: count },
+  pong: { id: count },
+  hold: { isOn: flag },
 }
 
 type AnyFields = Readonly<Record<string, FieldCodec<unknown>>>
 
-const KINDS = new Map<number, MessageKind>(
-  Object.entries(SHAPES).map(([kind, [code]]) => [code, kind as MessageKind]),
-)
+const KINDS = Object.keys(SHAPES) as MessageKind[]
 
 export function encodeMessage(message: LinkMessage): Uint8Array {
-  const [code, fields] = SHAPES[message.kind] as readonly [number, AnyFields]
   const values = message as unknown as Readonly<Record<string, unknown>>
-  return encodeRlp([
-    BigInt(code),
-    ...Object.entries(fields).map(([name, field]) => field.encode(values[name])),
-  ])
+  const fields = Object.entries(SHAPES[message.kind] as AnyFields)
+  const items = fields.map(([name, field]) => field.encode(values[name]))
+  return encodeRlp([BigInt(KINDS.indexOf(message.kind)), ...items])
 }
 
 /** @throws {DevchainError} `INVALID_PARAMS` naming what is wrong */
@@ -166,11 +157,11 @@ export function decodeMessage(encoded: Uint8Array): LinkMessage {
   checkSize(encoded, 'message', MAX_MESSAGE)
   const [head] = encodedItems(encoded, MOST_ITEMS)
   const code = head && new ListFields([decodeRlp(head, 1)], 'message', 1, 1).integer('kind', 1)
-  const kind = KINDS.get(Number(code))
+  const kind = KINDS[Number(code)]
   if (kind === undefined) throw malformed(`there is no kind ${code ?? '""'}`)
   checkSize(encoded, kind, LONGEST[kind] ?? MAX_SHORT)
   const [, ...items] = decodeRlp(encoded, MOST_ITEMS) as readonly RlpItem[]
-  const fields = SHAPES[kind][1] as AnyFields
+  const fields = SHAPES[kind] as AnyFields
   const names = Object.keys(fields)
   const body = new ListFields(items, kind, names.length, names.length)
   const values = names.map((name) => [name, fields[name]?.read(body, name)])

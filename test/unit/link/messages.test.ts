@@ -72,6 +72,15 @@ describe('a link message', () => {
     )
   })
 
+  test.each<[LinkMessage['kind'], number, object]>([
+    ['goodbye', 1, { reason: '' }],
+    ['headers', 4, { id: 1, headers: [] }],
+    ['pooled', 7, { hashes: [] }],
+    ['hold', 12, { isOn: true }],
+  ])('of the kind %s begins with %i', (kind, number, members) => {
+    expect(encodeMessage({ kind, ...members } as LinkMessage)[1]).toBe(number)
+  })
+
   test('of any bytes is decoded, or refused with a reason', () => {
     fc.assert(
       fc.property(bytes(60), (encoded) => {
