@@ -6,7 +6,7 @@ import { readPeerUrl } from '../options/values.ts'
 import { param } from '../rpc/method.ts'
 import { boolean, list, text } from '../rpc/primitives.ts'
 import { type Decoder, invalid } from '../rpc/schema.ts'
-import { type MethodContext, type Methods, method } from './common/context.ts'
+import { headBlock, type MethodContext, type Methods, method } from './common/context.ts'
 import { programVersion } from './common/version.ts'
 import { field, quantityResult, shape } from './wire/encodeobject.ts'
 import { peerShape } from './wire/peers/encodepeer.ts'
@@ -32,7 +32,7 @@ const selfShape = shape<MethodContext & { readonly self: OwnNode }>('node', {
   partitioned: field(boolean, ({ peers }) => peers.now?.isPartitioned() ?? false),
   network: field(quantityResult, ({ chain }) => chain.state.config.networkId),
   genesis: field(text, ({ chain }) => chain.state.tree.canonical.hashAt(0) ?? ''),
-  head: field(text, ({ chain }) => headOf(chain.state.tree).block.hash),
+  head: field(text, (context) => headBlock(context).hash),
   totalDifficulty: field(quantityResult, ({ chain }) => headOf(chain.state.tree).totalDifficulty),
 })
 

@@ -10,12 +10,7 @@ import { dumpInMemory } from '../../node/dump/source.ts'
 import type { Spool } from '../../node/dump/spool.ts'
 import { dumpState } from '../../node/dump/write.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
-import {
-  blockByNumber,
-  executedAt,
-  headOf,
-  type TransactionPlace,
-} from '../../node/ledger/blocktree.ts'
+import { blockByNumber, executedAt, type TransactionPlace } from '../../node/ledger/blocktree.ts'
 import type { Upstream } from '../../node/ledger/upstream.ts'
 import { dropTransaction, dropTransactions } from '../../node/mining/drop.ts'
 import { type NextRules, nextRules } from '../../node/mining/environment.ts'
@@ -38,7 +33,7 @@ import {
 } from '../../rpc/primitives.ts'
 import { type Encoder, invalid } from '../../rpc/schema.ts'
 import { command, increasedTime, nullCommand, trueCommand } from '../common/command.ts'
-import { type MethodContext, type Methods, method } from '../common/context.ts'
+import { headBlock, type MethodContext, type Methods, method } from '../common/context.ts'
 import { mineBlocks, mineOn, mineParameters, ONE_BLOCK } from '../common/mine.ts'
 import { emptyBlocks, item, run } from '../common/reorganize.ts'
 import { requireUnlinked } from '../common/require.ts'
@@ -245,15 +240,9 @@ export const anvilChainMethods: Methods = [
     aliases: ['hardhat_nodeInfo'],
     summary: 'Returns the head, the rules of the next block, and the order of transactions.',
     result: shape<MethodContext>('node info', {
-      currentBlockNumber: field(
-        quantityResult,
-        ({ chain }) => headOf(chain.state.tree).block.header.number,
-      ),
-      currentBlockTimestamp: field(
-        plainInteger,
-        ({ chain }) => headOf(chain.state.tree).block.header.timestamp,
-      ),
-      currentBlockHash: field(hash, ({ chain }) => headOf(chain.state.tree).block.hash),
+      currentBlockNumber: field(quantityResult, (context) => headBlock(context).header.number),
+      currentBlockTimestamp: field(plainInteger, (context) => headBlock(context).header.timestamp),
+      currentBlockHash: field(hash, (context) => headBlock(context).hash),
       hardFork: field(text, ({ chain }) => nextRulesOf(chain).hardfork),
       transactionOrder: field(text, () => 'fees'),
       environment: field(environmentShape, (context) => context),

@@ -2,11 +2,13 @@
 import type { ConsoleLine } from '../../evm/executor.ts'
 import type { Rerun } from '../../node/chain/failedrun.ts'
 import type { LogEntry } from '../../node/events/logs.ts'
+import { headOf } from '../../node/ledger/blocktree.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import type { Node } from '../../node/node.ts'
 import type { PeersDoor } from '../../node/peers.ts'
 import type { DevchainSettings } from '../../options/derived.ts'
 import type { ProjectDoor } from '../../project/door.ts'
+import type { Block } from '../../protocol/blocks/block.ts'
 import type { DispatcherOptions, Reach } from '../../rpc/dispatch.ts'
 import { type Declaration, defineMethod, type Method, type Param } from '../../rpc/method.ts'
 import type { Notes } from '../../rpc/schema.ts'
@@ -85,6 +87,11 @@ export interface MethodContext extends Node {
   readonly chains: ChainsDoor
   /** A comma and the JSON of a log from an accelerator (wire/logtext); undefined: the normal encoder. */
   readonly bytesOfLog: ((entry: LogEntry) => Buffer) | undefined
+}
+
+/** The newest block. */
+export function headBlock({ chain }: Pick<MethodContext, 'chain'>): Block {
+  return headOf(chain.state.tree).block
 }
 
 /** Logged console lines of one call; the log says if there were more. */

@@ -1,11 +1,10 @@
 // eth: the chain as a whole: its id, height and miner.
 
 import { addresses } from '../../node/accounts/accounts.ts'
-import { headOf } from '../../node/ledger/blocktree.ts'
 import { isMining } from '../../node/ledger/miningmode.ts'
 import { address, boolean, hash, list, text } from '../../rpc/primitives.ts'
 import { unsupported } from '../common/command.ts'
-import { type Methods, method } from '../common/context.ts'
+import { headBlock, type Methods, method } from '../common/context.ts'
 import { PROTOCOL_VERSION } from '../common/version.ts'
 import { field, plainInteger, quantityResult, shape } from '../wire/encodeobject.ts'
 import { syncShape } from '../wire/peers/encodepeer.ts'
@@ -62,7 +61,7 @@ export const chainMethods: Methods = [
     summary: 'Returns the number of the newest block.',
     result: quantityResult,
     example: { result: '0x0' },
-    handle: ({ chain }) => headOf(chain.state.tree).block.header.number,
+    handle: (context) => headBlock(context).header.number,
   }),
   // the specification lists them as not supported
   ...unsupported(

@@ -1,11 +1,10 @@
 // eth: the chain's rules and the data it keeps.
-import { headOf } from '../../node/ledger/blocktree.ts'
 import { type ForkConfig, forkConfigsOf } from '../../node/ledger/forkconfig.ts'
 import type { Block } from '../../protocol/blocks/block.ts'
 import type { BlobRules } from '../../protocol/fees.ts'
 import { address, boolean, data, hash, nullable } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
-import { type Methods, method } from '../common/context.ts'
+import { headBlock, type Methods, method } from '../common/context.ts'
 import {
   field,
   mapOf,
@@ -64,6 +63,6 @@ export const configMethods: Methods = [
       head: field(head, (block) => block),
       ...Object.fromEntries(KEPT.map((name) => [name, field(kept, (block) => block)])),
     }),
-    handle: ({ chain }) => headOf(chain.state.tree).block,
+    handle: headBlock,
   }),
 ]

@@ -3,7 +3,6 @@
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { fee } from '../../core/format.ts'
 import { recordAt } from '../../node/chain/lookup.ts'
-import { headOf } from '../../node/ledger/blocktree.ts'
 import { latest } from '../../node/ledger/references.ts'
 import {
   blobFeeOf,
@@ -16,7 +15,7 @@ import {
 import { optional, param } from '../../rpc/method.ts'
 import { asJson, list, quantity } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
-import { type Methods, method } from '../common/context.ts'
+import { headBlock, type Methods, method } from '../common/context.ts'
 import { requireFork } from '../common/require.ts'
 import { blockReference } from '../wire/decodeblock.ts'
 import { field, fieldIfAny, quantityResult, shape, weiPerGas } from '../wire/encodeobject.ts'
@@ -60,7 +59,7 @@ export const feeMethods: Methods = [
     summary: 'Returns the price per blob gas at the head, in wei; 0 before cancun.',
     result: weiPerGas,
     example: { result: '0x1' },
-    handle: ({ chain: { state } }) => blobFeeOf(state, headOf(state.tree).block.header),
+    handle: (context) => blobFeeOf(context.chain.state, headBlock(context).header),
   }),
   method('eth_feeHistory', {
     summary: 'Returns base fees, gas used ratios and tips of a range of blocks.',

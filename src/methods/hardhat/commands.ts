@@ -24,7 +24,13 @@ import { address, asJson, boolean, data, hash, quantity, text } from '../../rpc/
 import { type Decoder, type Encoder, invalid, type Json } from '../../rpc/schema.ts'
 import { nonceAt, withSlots } from '../../state/world.ts'
 import { change, command, edit, exchange, trueCommand, unsupported } from '../common/command.ts'
-import { type ForkOrder, type MethodContext, type Methods, method } from '../common/context.ts'
+import {
+  type ForkOrder,
+  headBlock,
+  type MethodContext,
+  type Methods,
+  method,
+} from '../common/context.ts'
 import { mineBlocks } from '../common/mine.ts'
 import { requireFork, requireUnlinked } from '../common/require.ts'
 import { clientVersionOf } from '../common/version.ts'
@@ -280,11 +286,8 @@ export const hardhatMethods: Methods = [
       instanceId: field(text, ({ chain: { instance, state } }) =>
         keccakHash(concatBytes(instance, paddedBytes(BigInt(state.resets), 8))),
       ),
-      latestBlockNumber: field(
-        plainInteger,
-        ({ chain }) => headOf(chain.state.tree).block.header.number,
-      ),
-      latestBlockHash: field(hash, ({ chain }) => headOf(chain.state.tree).block.hash),
+      latestBlockNumber: field(plainInteger, (context) => headBlock(context).header.number),
+      latestBlockHash: field(hash, (context) => headBlock(context).hash),
       snapshots: field(snapshotsShape, ({ chain }) => snapshotsOf(chain.state)),
       forkedNetwork: fieldIfAny(forkedNetwork, ({ chain }) => chain.state.config.upstream),
     }),

@@ -3,8 +3,7 @@ import type { Socket } from 'node:net'
 import { whenThere } from '../../core/promises.ts'
 import { JsonText } from '../../rpc/jsontext.ts'
 import { Caller } from '../../rpc/session.ts'
-import { isRefusal, type SafeAnswer, type ServerFront, type Target } from '../answer.ts'
-import type { HeapTrimmer } from '../heaptrimmer.ts'
+import { type HttpOptions, isRefusal, type Target } from '../answer.ts'
 import {
   brokenOff,
   MAX_PIPELINED,
@@ -28,16 +27,13 @@ const LONG_REPLY = 64 * 1024
 
 const NOTHING = Buffer.alloc(0)
 
-export interface ConnectionOptions {
+export interface ConnectionOptions
+  extends Pick<HttpOptions, 'front' | 'answer' | 'heapTrimmer' | 'timeouts'> {
   readonly readHead: (bytes: Buffer) => KnownHead | undefined
-  readonly targetOf: ServerFront['targetOf']
-  readonly answer: SafeAnswer
   readonly heads: ReplyHeads
   /** Hands a connection over to node's server. */
   readonly handOver: (connection: FastConnection, socket: Socket) => void
   readonly forget: (connection: FastConnection) => void
-  readonly heapTrimmer: HeapTrimmer
-  readonly idleMs: number
   readonly idleCheckMs: number
 }
 
@@ -92,7 +88,8 @@ export class FastConnection {
   /** Closes idle connections; slow ones move to node's server, which enforces the timeouts. */
   checkIdle(): void {
     if (this.#slots.length > 0 || this.#isWriting || this.#hasEnded) return
-    const { idleMs, idleCheckMs } = this.#options
+    const { idleCheckMs, timeouts } = this.#options
+    const { idleMs } = timeouts
     this.#waitedMs += idleCheckMs
     if (this.#size > 0 || !this.#hasServed) {
       if (this.#waitedMs > Math.min(INCOMPLETE_MS, idleMs)) this.#leave()
@@ -142,7 +139,7 @@ export class FastConnection {
       this.#needed = size
       return undefined
     }
-    const target = this.#options.targetOf(head.path)
+    const target = this.#options.front.targetOf(head.path)
     if (isRefusal(target)) {
       this.#isLeaving = true
       return undefined

@@ -20,19 +20,16 @@ export class FastHttp implements HttpServer {
   /** @param plain serves every other connection; it closes with this server */
   constructor(options: HttpOptions, plain: HttpServer) {
     this.#plain = plain
-    const { answer, bodyLimit, checkCaller, front, timeouts, heapTrimmer } = options
+    const { bodyLimit, checkCaller, front, timeouts } = options
     this.#options = {
+      ...options,
       readHead: createHeadReader(bodyLimit, checkCaller, front.sites),
-      targetOf: front.targetOf,
-      answer,
       heads: new ReplyHeads(timeouts.idleMs),
       handOver: (connection, socket) => {
         this.#connections.delete(connection)
         plain.take(socket)
       },
       forget: (connection) => void this.#connections.delete(connection),
-      heapTrimmer,
-      idleMs: timeouts.idleMs,
       idleCheckMs: idleCheckMs(timeouts),
     }
   }
