@@ -10,7 +10,12 @@ import { dumpInMemory } from '../../node/dump/source.ts'
 import type { Spool } from '../../node/dump/spool.ts'
 import { dumpState } from '../../node/dump/write.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
-import { blockByNumber, executedAt, type TransactionPlace } from '../../node/ledger/blocktree.ts'
+import {
+  blockByNumber,
+  executedAt,
+  headOf,
+  type TransactionPlace,
+} from '../../node/ledger/blocktree.ts'
 import type { Upstream } from '../../node/ledger/upstream.ts'
 import { dropTransaction, dropTransactions } from '../../node/mining/drop.ts'
 import { type NextRules, nextRules } from '../../node/mining/environment.ts'
@@ -34,7 +39,7 @@ import {
 import { type Encoder, invalid } from '../../rpc/schema.ts'
 import { command, increasedTime, nullCommand, trueCommand } from '../common/command.ts'
 import { headBlock, type MethodContext, type Methods, method } from '../common/context.ts'
-import { mineBlocks, mineOn, mineParameters, ONE_BLOCK } from '../common/mine.ts'
+import { mineOn, mineParameters, ONE_BLOCK } from '../common/mine.ts'
 import { emptyBlocks, item, run } from '../common/reorganize.ts'
 import { requireUnlinked } from '../common/require.ts'
 import { pair } from '../wire/decodeobject.ts'
@@ -111,7 +116,16 @@ export const anvilChainMethods: Methods = [
     params: [optional('blocks', quantity, 1n), optional('interval', quantity)],
     example: { params: ['0x3e8', '0x3c'], result: null },
     handle: ({ chain, caller }, blocks, interval) =>
-      mineBlocks(chain, { blocks, interval, isFirstSpaced: true }, caller),
+      mineOn(
+        chain,
+        ({ tree }) => {
+          // with interval 0 the first block has the clock's time, because block times must differ
+          const isSpaced = interval !== undefined && interval > 0n
+          const { timestamp } = headOf(tree).block.header
+          return { blocks, interval, timestamp: isSpaced ? timestamp + interval : undefined }
+        },
+        caller,
+      ),
   }),
   method('anvil_mine_detailed', {
     aliases: ['evm_mine_detailed', 'anvil_mineDetailed', 'hardhat_mineDetailed'],

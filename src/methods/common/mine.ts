@@ -4,7 +4,6 @@ import type { Cancellation } from '../../evm/cancellation.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { type MineRequest, mine } from '../../node/commands/mine.ts'
 import { startMining, stopMining } from '../../node/commands/miningmode.ts'
-import { headOf } from '../../node/ledger/blocktree.ts'
 import type { BlockRange } from '../../node/ledger/canonicalchain.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import { describeMining } from '../../node/ledger/miningmode.ts'
@@ -64,26 +63,4 @@ export function mineOn(
       mine(executor, state, { ...order(state), now: environment.now(), bulk: execution.bulk }),
     { cancellation },
   )
-}
-
-interface ManyBlocks {
-  readonly blocks: bigint
-  readonly interval: bigint | undefined
-  /** True: the first block is one interval after the newest; false: its time is the clock's. */
-  readonly isFirstSpaced: boolean
-}
-
-export async function mineBlocks(
-  chain: Chain,
-  { blocks, interval, isFirstSpaced }: ManyBlocks,
-  cancellation: Cancellation,
-): Promise<void> {
-  // with interval 0 the first block has the clock's time, because block times must differ
-  const isExact = isFirstSpaced && interval !== undefined && interval > 0n
-  const order = ({ tree }: ChainState): Omit<MineRequest, 'now' | 'bulk'> => ({
-    blocks,
-    interval,
-    timestamp: isExact ? headOf(tree).block.header.timestamp + interval : undefined,
-  })
-  await mineOn(chain, order, cancellation)
 }

@@ -51,6 +51,11 @@ const NONCE_TOO_LOW = 'nonce too low'
 
 const LONG_INIT_CODE = 'max initcode size exceeded'
 
+const TOO_EARLY: Wording = {
+  code: INVALID_PARAMS,
+  message: "Timestamp error: {timestamp} is lower than previous block's timestamp",
+}
+
 const UNDECODABLE: Wording = { code: INVALID_PARAMS, message: 'Failed to decode transaction' }
 
 /** anvil uses one error for a call's gas whether too low or too high; an estimate runs out of gas. */
@@ -156,13 +161,7 @@ export const ANVIL: Profile = {
         ? { code: INVALID_PARAMS, message: '{method} is not supported when EIP-1559 is active' }
         : undefined,
     NOT_FOUND: notFound,
-    INVALID_PARAMS: ({ facts: { timestamp } }) =>
-      timestamp === undefined
-        ? undefined
-        : {
-            code: INVALID_PARAMS,
-            message: "Timestamp error: {timestamp} is lower than previous block's timestamp",
-          },
+    INVALID_PARAMS: ({ facts: { timestamp } }) => (timestamp === undefined ? undefined : TOO_EARLY),
     NONCE_TOO_LOW,
     // a mined transaction has a used nonce
     ALREADY_KNOWN: ({ facts: { number } }) =>

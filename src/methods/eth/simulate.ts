@@ -30,12 +30,13 @@ import {
 import { type Decoder, type Encoder, invalid } from '../../rpc/schema.ts'
 import type { MessageCaller } from '../../rpc/session.ts'
 import { type Methods, method } from '../common/context.ts'
+import { reverted } from '../compat/failure.ts'
 import { type Explained, reported } from '../tracing/explain.ts'
 import { blockOrLatest, blockReference } from '../wire/decodeblock.ts'
 import { members, oneOrMore, refined, required } from '../wire/decodeobject.ts'
 import { blockOverrides, stateOverrides } from '../wire/decodeoverrides.ts'
 import { transactionRequest } from '../wire/decodetransaction.ts'
-import { type BlockView, blockFields, viewOfBlock } from '../wire/encodeblock.ts'
+import { type BlockForm, type BlockView, blockFields, viewOfBlock } from '../wire/encodeblock.ts'
 import {
   field,
   fieldIfAny,
@@ -102,17 +103,13 @@ const simulatedCall: Encoder<Explained<SimulatedCall>> = shape('simulated call',
   ),
 })
 
-/** Block members of execution-apis: without total difficulties. */
-const {
-  totalDifficulty: _total,
-  cumulativeDifficulty: _cumulative,
-  ...simulatedFields
-} = blockFields
+/** Of execution-apis. */
+const FORM: BlockForm = { pendingNulls: [], hasTotals: false }
 
 /** As in `eth_getBlockByNumber`, with the results of its calls. */
 const simulatedBlock = shape<BlockView & { readonly calls: readonly Explained<SimulatedCall>[] }>(
   'simulated block',
-  { ...simulatedFields, ...plain({ calls: list(simulatedCall) }) },
+  { ...blockFields, ...plain({ calls: list(simulatedCall) }) },
 )
 
 /** A bundle of calls; its overrides have erigon's name or another that clients use. */
@@ -240,7 +237,7 @@ export const simulateMethods: Methods = [
       const all = blocks.flatMap(({ calls }) => calls)
       const explained = (await reported(context, all)).values()
       return blocks.map(({ record, calls }) => ({
-        ...viewOfBlock(record, chain.state.config.upstream, { full }),
+        ...viewOfBlock(record, chain.state.config.upstream, { full, form: FORM }),
         calls: calls.flatMap(() => explained.next().value ?? []),
       }))
     },
@@ -292,11 +289,9 @@ export const simulateMethods: Methods = [
   }),
 ]
 
-/** geth's wording, which clients of this method expect: "execution reverted: …". */
-export function failureText({ kind, reason }: Failure): string {
-  if (kind === 'halt') return reason
-  const why = reason.replace(/^revert ?/, '')
-  return why === '' ? 'execution reverted' : `execution reverted: ${why}`
+/** geth's wording, which clients of these methods expect. */
+function failureText({ kind, reason }: Failure): string {
+  return kind === 'halt' ? reason : reverted(reason.replace(/^revert ?/, '') || undefined)
 }
 
 function sumOf(runs: readonly BundleRun[], part: (run: BundleRun) => bigint): bigint {

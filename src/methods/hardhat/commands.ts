@@ -31,7 +31,7 @@ import {
   type Methods,
   method,
 } from '../common/context.ts'
-import { mineBlocks } from '../common/mine.ts'
+import { mineOn } from '../common/mine.ts'
 import { requireFork, requireUnlinked } from '../common/require.ts'
 import { clientVersionOf } from '../common/version.ts'
 import { members, oneOrMore } from '../wire/decodeobject.ts'
@@ -212,7 +212,7 @@ export const hardhatMethods: Methods = [
     params: [optional('blocks', quantity, 1n), optional('interval', quantity)],
     example: { params: ['0x3e8', '0x3c'], result: null },
     handle: ({ chain, caller }, blocks, interval) =>
-      mineBlocks(chain, { blocks, interval, isFirstSpaced: false }, caller),
+      mineOn(chain, () => ({ blocks, interval }), caller),
   }),
   method('hardhat_getAutomine', {
     aliases: ['anvil_getAutomine'],
