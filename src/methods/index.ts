@@ -17,7 +17,6 @@ import { configMethods } from './eth/config.ts'
 import { feeMethods } from './eth/fees.ts'
 import { filterMethods } from './eth/filters.ts'
 import { sendMethods } from './eth/send.ts'
-import { signMethods } from './eth/sign.ts'
 import { simulateMethods } from './eth/simulate.ts'
 import { workMethods } from './eth/work.ts'
 import { evmMethods } from './evm/commands.ts'
@@ -45,7 +44,6 @@ export const methods: Methods = [
   ...callMethods,
   ...sendMethods,
   ...simulateMethods,
-  ...signMethods,
   ...filterMethods,
   ...workMethods,
   ...mnrMethods,

@@ -31,6 +31,7 @@ import {
   data,
   hash,
   list,
+  nothing,
   nullable,
   quantity,
   quantityNumber,
@@ -93,15 +94,11 @@ const UNKNOWN = `0x01${'ab'.repeat(31)}`
 const MAX_CHAIN_ID = BigInt(Number.MAX_SAFE_INTEGER)
 
 /** The forked network in the members that anvil's clients read, without keys. */
-const forkConfig: Encoder<Upstream | undefined> = {
-  name: 'fork',
-  json: { type: 'object' },
-  encode: (upstream) => ({
-    forkUrl: upstream?.facts().name ?? null,
-    forkBlockNumber: upstream === undefined ? null : Number(upstream.number),
-    forkRetryBackoff: null,
-  }),
-}
+const forkConfig: Encoder<Upstream | undefined> = shape<Upstream | undefined>('fork', {
+  forkUrl: field(nullable(text), (upstream) => upstream?.facts().name),
+  forkBlockNumber: field(nullable(plainInteger), (upstream) => upstream?.number),
+  forkRetryBackoff: field(nothing, () => null),
+})
 
 const environmentShape: Encoder<MethodContext> = shape<MethodContext>('environment', {
   baseFee: field(quantityResult, ({ chain }) => nextRulesOf(chain).baseFee),

@@ -31,6 +31,7 @@ import { either, isText, keyed, members, refined } from '../wire/decodeobject.ts
 import { transactionHash } from '../wire/decodetransaction.ts'
 import {
   bytes32,
+  encodedAs,
   field,
   mapOf,
   plain,
@@ -110,12 +111,10 @@ const artifacts: Decoder<unknown> = {
   },
 }
 
-const labels: Encoder<ReadonlyMap<Address, string>> = {
-  name: '{address: name}',
-  json: {},
-  encode: (all) =>
-    Object.fromEntries([...all].map(([account, name]) => [checksumAddress(account), name])),
-}
+const labels: Encoder<ReadonlyMap<Address, string>> = encodedAs(
+  mapOf('{address: name}', text),
+  (all) => new Map([...all].map(([account, name]) => [checksumAddress(account), name])),
+)
 
 export const projectMethods: Methods = [
   method('devchain_contract', {

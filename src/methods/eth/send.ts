@@ -1,6 +1,10 @@
-// eth: sending transactions, immediately or under conditions, with or without waiting for the receipt.
+// eth: sending transactions, immediately or under conditions, with or without waiting for the receipt; and signing them,
+// messages and structured data.
 
+import { signatureBytes, signDigest } from '../../core/crypto/crypto.ts'
+import { DevchainError } from '../../core/errors.ts'
 import { type Hash, ZERO_ADDRESS } from '../../core/hex.ts'
+import { parseTypedData, type TypedData, typedDataDigest } from '../../core/typeddata.ts'
 import { estimateGas } from '../../node/calls/estimate.ts'
 import { pendingReference } from '../../node/ledger/references.ts'
 import type { Conditions } from '../../node/pool/conditions.ts'
@@ -8,18 +12,20 @@ import { fillTransaction } from '../../node/sending/fill.ts'
 import { inclusionOf } from '../../node/sending/inclusion.ts'
 import { resend } from '../../node/sending/replace.ts'
 import { sendRawTransaction, sendTransaction } from '../../node/sending/send.ts'
+import { signRequest } from '../../node/sending/sign.ts'
 import { type Transaction, withoutSignature } from '../../protocol/transactions/transaction.ts'
-import { optional } from '../../rpc/method.ts'
+import { optional, param } from '../../rpc/method.ts'
 import { address, data, hash, quantity, quantityNumber } from '../../rpc/primitives.ts'
 import { type Decoder, invalid } from '../../rpc/schema.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
+import { keyAt, signMessage } from '../common/sign.ts'
 import { viewOfReceipt } from '../common/views.ts'
 import { either, isText, keyed, members, refined } from '../wire/decodeobject.ts'
 import { raw, transaction } from '../wire/decodetransaction.ts'
 import { encodedAs, field, shape } from '../wire/encodeobject.ts'
 import { type ReceiptView, receiptShape } from '../wire/encodereceipt.ts'
 import { transactionShape, viewOfPooled } from '../wire/encodetransaction.ts'
-import { TRANSFER } from '../wire/examples.ts'
+import { ACCOUNT, MESSAGE, TRANSFER } from '../wire/examples.ts'
 
 const slotWords = keyed('words by slot', quantity, quantity)
 
@@ -54,6 +60,21 @@ const timeout: Decoder<number> = {
     const milliseconds = quantityNumber.decode(value, path)
     if (milliseconds >= 1 && milliseconds <= LONGEST_WAIT_MS) return milliseconds
     throw invalid(path, `1 to ${LONGEST_WAIT_MS} milliseconds`, value)
+  },
+}
+
+/** An object, or its JSON text, which some wallets send. */
+const typedData: Decoder<TypedData> = {
+  name: 'typed data',
+  json: { anyOf: [{ type: 'object' }, { type: 'string' }] },
+  decode: (value, path) => {
+    try {
+      return parseTypedData(typeof value === 'string' ? JSON.parse(value) : value)
+    } catch (error) {
+      if (error instanceof SyntaxError) throw invalid(path, 'typed data or its JSON text', value)
+      if (!(error instanceof DevchainError)) throw error
+      throw new DevchainError(error.word, `${path}: ${error.message}`)
+    }
   },
 }
 
@@ -132,6 +153,39 @@ export const sendMethods: Methods = [
     effects: 'transaction',
     handle: async (context, request, milliseconds) =>
       receiptOf(context, sendTransaction(context.chain, request, context.caller), milliseconds),
+  }),
+  method('eth_sign', {
+    summary: "Signs a message with an unlocked account, after the chain's prefix.",
+    params: [param('address', address), param('message', data)],
+    result: data,
+    example: { params: [ACCOUNT, MESSAGE] },
+    handle: ({ chain }, account, message) => signMessage(chain, keyAt(chain, account), message),
+  }),
+  method('eth_signTypedData_v4', {
+    aliases: ['eth_signTypedData', 'eth_signTypedData_v3'],
+    summary: 'Signs typed data (EIP-712) with an unlocked account.',
+    params: [param('address', address), param('typedData', typedData)],
+    result: data,
+    example: {
+      params: [
+        ACCOUNT,
+        {
+          types: { Note: [{ name: 'text', type: 'string' }] },
+          primaryType: 'Note',
+          domain: { name: 'Example', chainId: 33 },
+          message: { text: 'hello' },
+        },
+      ],
+    },
+    handle: ({ chain }, account, typed) =>
+      signatureBytes(signDigest(typedDataDigest(typed), keyAt(chain, account))),
+  }),
+  method('eth_signTransaction', {
+    summary: 'Fills in and signs a transaction with an unlocked account, without sending it.',
+    params: [transaction],
+    result: data,
+    example: { params: [{ from: ACCOUNT, to: ACCOUNT, gas: '0x5208', nonce: '0x0' }] },
+    handle: ({ chain }, request) => signRequest(chain, request),
   }),
 ]
 
