@@ -85,19 +85,17 @@ const frameQuery = refined(known, (given, path) => {
 
 type FrameQuery = ReturnType<typeof frameQuery.decode>
 
-/** A creation's recipient is the new contract, a destruction's is the beneficiary. */
-function matchesFrame({ from, to, mode }: FrameQuery, frame: CallFrame): boolean {
-  const isFrom = from?.has(frame.from)
-  const isTo = to === undefined ? undefined : frame.to !== null && to.has(frame.to)
+/** A creation's recipient is the new contract, a destruction's is the beneficiary. A reward has no sender. */
+function matches(
+  { from, to, mode }: FrameQuery,
+  sender: Address | null,
+  recipient: Address | null,
+): boolean {
+  const isFrom = from && sender !== null && from.has(sender)
+  const isTo = to && recipient !== null && to.has(recipient)
   if (isFrom === undefined) return isTo ?? true
   if (isTo === undefined) return isFrom
   return mode === 'union' ? isFrom || isTo : isFrom && isTo
-}
-
-/** A reward has no sender. */
-function matchesReward({ from, to, mode }: FrameQuery, author: Address): boolean {
-  if (from === undefined) return to?.has(author) ?? true
-  return mode === 'union' && to?.has(author) === true
 }
 
 function setOf(addresses: readonly Address[] | undefined): ReadonlySet<Address> | undefined {
@@ -341,12 +339,12 @@ async function filterFrames(context: MethodContext, query: FrameQuery): Promise<
       const form = { withParityErrors: true, place }
       for (const flat of flatten(top)) {
         await work.writer.yieldIfDue()
-        offer(matchesFrame(query, flat.frame), () => flatFrame(flat, form))
+        offer(matches(query, flat.frame.from, flat.frame.to), () => flatFrame(flat, form))
       }
     }
     await recordBlock(chain, record, work, treeRecorder(take))
     for (const entry of rewardEntries(chain, record)) {
-      offer(matchesReward(query, entry.action.author), () => entry)
+      offer(matches(query, null, entry.action.author), () => entry)
     }
   }
   work.writer.write(']')
