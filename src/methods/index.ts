@@ -17,7 +17,6 @@ import { configMethods } from './eth/config.ts'
 import { feeMethods } from './eth/fees.ts'
 import { filterMethods } from './eth/filters.ts'
 import { sendMethods } from './eth/send.ts'
-import { simulateMethods } from './eth/simulate.ts'
 import { workMethods } from './eth/work.ts'
 import { evmMethods } from './evm/commands.ts'
 import { extMethods } from './ext.ts'
@@ -43,7 +42,6 @@ export const methods: Methods = [
   ...blockMethods,
   ...callMethods,
   ...sendMethods,
-  ...simulateMethods,
   ...filterMethods,
   ...workMethods,
   ...mnrMethods,
