@@ -92,12 +92,17 @@ export function attempt<T>(work: () => T): T | undefined {
   }
 }
 
-/** What some work returns; undefined if it is refused. Any other error is a bug, and is thrown. */
-export function unlessRefused<T>(work: () => T): T | undefined {
+/** What some work returns, or `refused` if it is refused (by default undefined). Any other error is a bug, and is thrown. */
+export function unlessRefused<T>(work: () => T): T | undefined
+export function unlessRefused<T, R>(work: () => T, refused: (error: DevchainError) => R): T | R
+export function unlessRefused<T, R>(
+  work: () => T,
+  refused?: (error: DevchainError) => R,
+): T | R | undefined {
   try {
     return work()
   } catch (error) {
-    if (error instanceof DevchainError) return undefined
+    if (error instanceof DevchainError) return refused?.(error)
     throw error
   }
 }

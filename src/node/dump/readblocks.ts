@@ -1,6 +1,6 @@
 // The blocks of a dump, with their original headers so that hashes stay, and the results of each transaction.
 import { keccakHash } from '../../core/crypto/crypto.ts'
-import { DevchainError } from '../../core/errors.ts'
+import { DevchainError, unlessRefused } from '../../core/errors.ts'
 import { scratchRlp } from '../../core/fastrlp/writer.ts'
 import { type Address, EMPTY_BYTES, type Hash, ZERO_HASH } from '../../core/hex.ts'
 import { type Block, sizeOf } from '../../protocol/blocks/block.ts'
@@ -98,12 +98,7 @@ export function addOutcome(outcomes: Outcomes, entry: unknown, path: string): vo
 }
 
 function kept<T>(read: () => T): Kept<T> {
-  try {
-    return read()
-  } catch (error) {
-    if (error instanceof DevchainError) return error
-    throw error
-  }
+  return unlessRefused(read, (error) => error)
 }
 
 function needed<T>(value: Kept<T>): T {

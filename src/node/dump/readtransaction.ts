@@ -1,5 +1,5 @@
 // Reads a dump's transactions into the canonical encoding, which gives hash and sender.
-import { DevchainError } from '../../core/errors.ts'
+import { unlessRefused } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
 import {
@@ -49,12 +49,13 @@ export function decodedTransaction(
   from: Address | undefined,
 ): Transaction {
   const sender = impersonatedSender ?? from
-  try {
-    return decodeBlockTransaction(raw, { hardfork, allowsImpersonated: true, sender })
-  } catch (error) {
-    if (!(error instanceof DevchainError)) throw error
-    throw noDump(`${path}: ${error.message}`)
-  }
+  const rules = { hardfork, allowsImpersonated: true, sender }
+  return unlessRefused(
+    () => decodeBlockTransaction(raw, rules),
+    ({ message }) => {
+      throw noDump(`${path}: ${message}`)
+    },
+  )
 }
 
 function encodedOf(outer: Members): Uint8Array {

@@ -1,6 +1,6 @@
 // Waiting transactions that offer too little: below a block's prices, which chains that behave so drop, or below the least
 // price that users set.
-import { DevchainError } from '../../core/errors.ts'
+import { type DevchainError, unlessRefused } from '../../core/errors.ts'
 import type { BlockEnvironment } from '../../evm/executor.ts'
 import { blobBaseFeeIn } from '../../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
@@ -33,14 +33,11 @@ export function pricedOutOf(
 }
 
 function priceError(transaction: Transaction, block: BlockEnvironment): DevchainError | undefined {
-  try {
+  const check = (): undefined => {
     requireBaseFee(transaction, block.baseFee)
     if (transaction.type === 3) requireBlobFee(transaction, blobBaseFeeIn(block))
-    return undefined
-  } catch (error) {
-    if (error instanceof DevchainError) return error
-    throw error
   }
+  return unlessRefused(check, (error) => error)
 }
 
 type Priced = Pick<Transaction, 'maxFeePerGas' | 'maxPriorityFeePerGas'>
