@@ -18,7 +18,6 @@ import { balanceAt, type World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
 import { type Rerun, withRerun } from '../chain/failedrun.ts'
 import { readState } from '../chain/lookup.ts'
-import type { Behaviour } from '../ledger/behaviour.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import type { BlockReference } from '../ledger/references.ts'
 import { callLimits } from '../mining/limits.ts'
@@ -63,42 +62,47 @@ export function contextAt(
   reference: BlockReference,
   options: CallOptions = {},
 ): MaybePromise<CallContext> {
-  const context = (record: BlockRecord): CallContext => contextOn(chain, record, options)
-  return readState(chain, reference, context, options.cancellation)
-}
-
-function contextOn(
-  chain: Chain,
-  record: BlockRecord,
-  { stateOverrides, blockOverrides, world, cancellation, onRun }: CallOptions,
-): CallContext {
-  const { config } = chain.state
-  const real = chain.environmentOf(record)
-  const block = applyBlockOverrides(real, blockOverrides, config.hardforkAt)
-  return {
-    chain,
-    world: applyStateOverrides(world ?? record.world, stateOverrides),
-    block,
-    movedPrecompiles: movedPrecompiles(
-      stateOverrides,
-      block.hardfork,
-      config.behaviour,
-      config.options,
-    ),
-    usualGas: config.behaviour.callGas ?? larger(real.gasLimit, block.gasLimit),
-    cancellation,
-    onRun,
+  const { stateOverrides, blockOverrides, cancellation, onRun } = options
+  const context = (record: BlockRecord): CallContext => {
+    const { config } = chain.state
+    const real = chain.environmentOf(record)
+    const block = applyBlockOverrides(real, blockOverrides, config.hardforkAt)
+    return {
+      chain,
+      world: applyStateOverrides(options.world ?? record.world, stateOverrides),
+      block,
+      movedPrecompiles: movedPrecompiles(stateOverrides, block.hardfork, config),
+      usualGas: config.behaviour.callGas ?? larger(real.gasLimit, block.gasLimit),
+      cancellation,
+      onRun,
+    }
   }
+  return readState(chain, reference, context, cancellation)
 }
 
-/** The context of a call, which is no transaction: free calls see no fees. */
+/** Cached by identity because engines cache by block. */
+const withoutFee = memoizeByIdentity(
+  (block: BlockEnvironment): BlockEnvironment => ({ ...block, baseFee: 0n }),
+)
+
+/**
+ * The context of a call, which is no transaction: without a price (or all, by behaviour) it sees a base fee of 0, unless
+ * that is overridden. The same for blobs.
+ */
 export function asCalled(
   context: CallContext,
   message: Message,
-  overrides: BlockOverrides | undefined,
+  overrides: BlockOverrides = {},
 ): CallContext {
-  const { behaviour } = context.chain.state.config
-  return { ...context, block: blockOfCall(context.block, message, behaviour, overrides) }
+  const { block } = context
+  const { callsSeeBaseFee } = context.chain.state.config.behaviour
+  if (callsSeeBaseFee === 'all') return context
+  const paysNone = callsSeeBaseFee === 'none' || isFree(message)
+  const hidesFee = block.baseFee > 0n && paysNone && overrides.baseFee === undefined
+  const seen = hidesFee ? withoutFee(block) : block
+  const hidesBlobFee = message.blobs !== undefined && areBlobsFree(message)
+  const hidesAll = hidesBlobFee && overrides.blobBaseFee === undefined
+  return { ...context, block: hidesAll ? { ...seen, blobBaseFee: 0n } : seen }
 }
 
 export function runMessage(
@@ -191,24 +195,4 @@ export function affordableGas(
   if (maxFeePerGas === 0n) return undefined
   const rest = balanceAt(world, from) - value - highestBlobCost({ blobs })
   return rest > 0n ? rest / maxFeePerGas : 0n
-}
-
-/** Cached by identity because engines cache by block. */
-const withoutFee = memoizeByIdentity(
-  (block: BlockEnvironment): BlockEnvironment => ({ ...block, baseFee: 0n }),
-)
-
-/** Calls without a price (or all, by behaviour) see a base fee of 0, unless it is overridden. The same for blobs. */
-function blockOfCall(
-  block: BlockEnvironment,
-  message: Message,
-  { callsSeeBaseFee }: Behaviour,
-  overrides: BlockOverrides = {},
-): BlockEnvironment {
-  if (callsSeeBaseFee === 'all') return block
-  const paysNone = callsSeeBaseFee === 'none' || isFree(message)
-  const hidesFee = block.baseFee > 0n && paysNone && overrides.baseFee === undefined
-  const seen = hidesFee ? withoutFee(block) : block
-  const hidesBlobFee = message.blobs !== undefined && areBlobsFree(message)
-  return hidesBlobFee && overrides.blobBaseFee === undefined ? { ...seen, blobBaseFee: 0n } : seen
 }

@@ -28,6 +28,12 @@ export interface AccountOverride {
   readonly movePrecompileToAddress?: Address | undefined
 }
 
+/** What decides which precompiles there are, and where they may move. */
+interface PrecompileRules {
+  readonly behaviour: Pick<Behaviour, 'precompilesShareAddress'>
+  readonly options?: ExtraPrecompiles
+}
+
 export type StateOverrides = ReadonlyMap<Address, AccountOverride>
 
 export interface BlockOverrides {
@@ -83,20 +89,19 @@ function checkAccount(address: Address, override: AccountOverride): void {
 export function movedPrecompiles(
   overrides: StateOverrides | undefined,
   hardfork: Hardfork,
-  { precompilesShareAddress }: Pick<Behaviour, 'precompilesShareAddress'>,
-  extra?: ExtraPrecompiles,
+  { behaviour, options: extra }: PrecompileRules,
 ): MovedPrecompiles | undefined {
   const moved = new Map<Address, Address | null>()
   const taken = new Map<Address, Address>()
   for (const [address, { code, movePrecompileToAddress: to }] of overrides ?? []) {
+    const isOne = isPrecompile(address, hardfork, extra)
     if (to !== undefined) {
-      checkMove(address, to, hardfork, extra)
+      checkMove(address, to, hardfork, isOne)
       const other = taken.get(to)
-      if (other !== undefined && !precompilesShareAddress) throw clash(other, address, to)
+      if (other !== undefined && !behaviour.precompilesShareAddress) throw clash(other, address, to)
       taken.set(to, address)
     }
-    const isReplaced = code !== undefined && isPrecompile(address, hardfork, extra)
-    if (to !== undefined || isReplaced) moved.set(address, to ?? null)
+    if (to !== undefined || (code !== undefined && isOne)) moved.set(address, to ?? null)
   }
   for (const [to, from] of taken) {
     if (overrides?.has(to) !== true) continue
@@ -106,13 +111,7 @@ export function movedPrecompiles(
   return moved.size === 0 ? undefined : moved
 }
 
-function checkMove(
-  address: Address,
-  to: Address,
-  hardfork: Hardfork,
-  extra: ExtraPrecompiles | undefined,
-): void {
-  const isOne = isPrecompile(address, hardfork, extra)
+function checkMove(address: Address, to: Address, hardfork: Hardfork, isOne: boolean): void {
   if (to === address) {
     const message = `override of ${address}: movePrecompileToAddress: expected another address, got the same`
     const facts = isOne ? { destination: to } : { unmovable: address }
@@ -183,10 +182,9 @@ function checkBlock(overrides: BlockOverrides): void {
     const message = `block override: beaconRoot: expected none, got ${overrides.beaconRoot}: a call does not begin a block; eth_simulateV1 does`
     throw new DevchainError('INVALID_PARAMS', message)
   }
-  checkRange('block override: number', overrides.number, MAX_UINT64)
-  checkRange('block override: timestamp', overrides.timestamp, MAX_UINT64)
-  checkRange('block override: gasLimit', overrides.gasLimit, MAX_UINT64)
+  for (const name of ['number', 'timestamp', 'gasLimit', 'blobBaseFee'] as const) {
+    checkRange(`block override: ${name}`, overrides[name], MAX_UINT64)
+  }
   checkRange('block override: baseFee', overrides.baseFee, MAX_UINT256)
   checkRange('block override: difficulty', overrides.difficulty, MAX_UINT256)
-  checkRange('block override: blobBaseFee', overrides.blobBaseFee, MAX_UINT64)
 }

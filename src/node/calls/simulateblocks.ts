@@ -197,7 +197,7 @@ async function simulateBlock(
   const block: BlockContext = {
     context,
     environment,
-    moved: movedPrecompiles(stateOverrides, environment.hardfork, config.behaviour, config.options),
+    moved: movedPrecompiles(stateOverrides, environment.hardfork, config),
     spent,
   }
   const start = { block: parent.block, world: applyStateOverrides(parent.world, stateOverrides) }

@@ -157,12 +157,16 @@ describe('movedPrecompiles', () => {
       [address, { code }],
       [far, { code }],
     ])
-    expect(movedPrecompiles(undefined, 'osaka', OWN_BEHAVIOUR)).toBeUndefined()
-    expect(movedPrecompiles(new Map([[far, { code }]]), 'osaka', OWN_BEHAVIOUR)).toBeUndefined()
+    expect(movedPrecompiles(undefined, 'osaka', { behaviour: OWN_BEHAVIOUR })).toBeUndefined()
     expect(
-      movedPrecompiles(new Map([[two, { balance: 1n }]]), 'osaka', OWN_BEHAVIOUR),
+      movedPrecompiles(new Map([[far, { code }]]), 'osaka', { behaviour: OWN_BEHAVIOUR }),
     ).toBeUndefined()
-    expect(movedPrecompiles(overrides, 'osaka', OWN_BEHAVIOUR)).toEqual(new Map([[one, null]]))
+    expect(
+      movedPrecompiles(new Map([[two, { balance: 1n }]]), 'osaka', { behaviour: OWN_BEHAVIOUR }),
+    ).toBeUndefined()
+    expect(movedPrecompiles(overrides, 'osaka', { behaviour: OWN_BEHAVIOUR })).toEqual(
+      new Map([[one, null]]),
+    )
   })
 
   test('are moved as asked, and leave their old address to code', () => {
@@ -174,7 +178,7 @@ describe('movedPrecompiles', () => {
       [one, far],
       [two, null],
     ])
-    expect(movedPrecompiles(overrides, 'osaka', OWN_BEHAVIOUR)).toEqual(expected)
+    expect(movedPrecompiles(overrides, 'osaka', { behaviour: OWN_BEHAVIOUR })).toEqual(expected)
   })
 
   test.each<{
@@ -224,13 +228,14 @@ describe('movedPrecompiles', () => {
     },
   ])('are refused for $name', ({ overrides, word: expected, message }) => {
     const error = { word: expected, message: expect.stringMatching(message) }
-    const make = (): unknown => movedPrecompiles(new Map(overrides), 'osaka', OWN_BEHAVIOUR)
+    const make = (): unknown =>
+      movedPrecompiles(new Map(overrides), 'osaka', { behaviour: OWN_BEHAVIOUR })
     expect(make).toThrow(expect.objectContaining(error))
   })
 
   test('are those of the hardfork: later precompiles cannot be moved', () => {
     const overrides = new Map([[addressOf(5), { movePrecompileToAddress: far }]])
-    expect(() => movedPrecompiles(overrides, 'homestead', OWN_BEHAVIOUR)).toThrow(
+    expect(() => movedPrecompiles(overrides, 'homestead', { behaviour: OWN_BEHAVIOUR })).toThrow(
       /not a precompile of homestead/,
     )
   })
