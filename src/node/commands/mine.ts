@@ -9,7 +9,7 @@ import { headOf } from '../ledger/blocktree.ts'
 import type { BlockRange } from '../ledger/canonicalchain.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import type { Change, DroppedTransaction } from '../ledger/change.ts'
-import { checkTimestamp, leastStep, nextTimestamps, timestampIn } from '../ledger/clock.ts'
+import { checkTimestamp, nextTimestamps, timestampIn } from '../ledger/clock.ts'
 import type { BulkMining, MinedRun } from '../mining/bulkmining.ts'
 import { appendDerived, MOST_SEALED } from '../mining/derivedrun.ts'
 import { alikeBlocks, type RunRequest } from '../mining/emptyblocks.ts'
@@ -77,7 +77,7 @@ async function mineSeveral(
       current = run?.state ?? current
       left -= run?.blocks ?? 0n
     }
-    const exact = left === blocks ? timestamp : spaced(current, interval)
+    const exact = left === blocks ? timestamp : spaced(current, now, interval)
     const mined = await mineNext(executor, current, { now, timestamp: exact }, bulk)
     current = mined.state
     left -= 1n
@@ -153,10 +153,13 @@ function checkBlocks({ tree }: ChainState, blocks: bigint): void {
 }
 
 /** The timestamp `interval` seconds after the head, or the earliest valid one; undefined without an interval. */
-function spaced(state: ChainState, interval: bigint | undefined): bigint | undefined {
+function spaced(
+  state: ChainState,
+  now: number,
+  interval: bigint | undefined,
+): bigint | undefined {
   if (interval === undefined) return undefined
-  const space = interval > 0n ? interval : leastStep(state)
-  const timestamp = headOf(state.tree).block.header.timestamp + space
+  const timestamp = timestampIn(nextTimestamps(state, now, interval), 0)
   checkSpaced(timestamp)
   return timestamp
 }

@@ -1,5 +1,6 @@
 // The chain's clock: the time of the next block.
 
+import { larger } from '../../core/bigints.ts'
 import { DevchainError } from '../../core/errors.ts'
 import type { ClockSource } from '../../options/values.ts'
 import { MAX_TIMESTAMP } from '../../protocol/timestamps.ts'
@@ -21,12 +22,11 @@ export function nextTimestamp(
   now: number,
   parent: bigint = headOf(state.tree).block.header.timestamp,
 ): bigint {
-  const { clock } = state
-  const wanted =
-    clock.nextTimestamp ??
-    (clock.interval === undefined ? chainTime(state, now) : parent + clock.interval)
-  const least = parent + leastStep(state, wanted < parent)
-  const next = wanted > least ? wanted : least
+  const { nextTimestamp: set } = state.clock
+  const next =
+    set === undefined
+      ? timestampIn(nextTimestamps(state, now, state.clock.interval, parent), 0)
+      : larger(set, parent + leastStep(state, set < parent))
   requireFits(next)
   return next
 }
@@ -46,36 +46,27 @@ export interface TimeRows {
 }
 
 export function timestampIn({ first, step, least, leastStep }: TimeRows, index: number): bigint {
-  const [regular, lowest] = [first + step * BigInt(index), least + leastStep * BigInt(index)]
-  return regular > lowest ? regular : lowest
+  return larger(first + step * BigInt(index), least + leastStep * BigInt(index))
 }
 
-function evenRow(first: bigint, step: bigint): TimeRows {
-  return { first, step, least: first, leastStep: step }
-}
-
-/** Of the next blocks. `interval` is in seconds; undefined follows the clock. */
+/** Of the blocks after `parent`. `interval` is in seconds; undefined follows the clock. */
 export function nextTimestamps(
   state: ChainState,
   now: number,
   interval: bigint | undefined = state.clock.interval,
+  parent: bigint = headOf(state.tree).block.header.timestamp,
 ): TimeRows {
-  const parent = headOf(state.tree).block.header.timestamp
-  if (interval !== undefined) {
-    const space = interval > 0n ? interval : leastStep(state)
-    return evenRow(parent + space, space)
-  }
-  const first = chainTime(state, now)
+  const first = interval === undefined ? chainTime(state, now) : parent + interval
   const leastSpace = leastStep(state, first < parent)
-  const step = sourceStep(state.clock.source)
-  const wanted = first > parent ? first : parent + leastSpace
+  const least = parent + leastSpace
+  const step = interval ?? sourceStep(state.clock.source)
   // a fixed clock falls behind the blocks; a stepping one catches up with them
-  if (step === 0n) return evenRow(wanted, leastSpace)
-  return { first, step, least: parent + leastSpace, leastStep: leastSpace }
+  const begin = step === 0n ? larger(first, least) : least
+  return { first, step, least: begin, leastStep: leastSpace }
 }
 
 /** Least seconds between two blocks. `isBehind`: the clock is behind the newest block. */
-export function leastStep(state: ChainState, isBehind = false): bigint {
+function leastStep(state: ChainState, isBehind = false): bigint {
   const catchesUp = isBehind && !state.config.behaviour.intervalsMoveClock
   return sharesTimes(state) && !catchesUp ? 0n : 1n
 }
