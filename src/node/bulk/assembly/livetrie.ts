@@ -3,8 +3,8 @@
 // state/trie.ts. Compiled by src/build/wasm.mjs.
 import { RATE, STATE_LENGTH } from '../../../core/crypto/assembly/keccak'
 import { enqueue, Job } from './jobs'
-import { firstDifference, KEY_NIBBLES, LEAF_OVERHEAD, nibbleAt } from './rlp'
-import { writeExtension, writeLeaf, writeLongHeader } from './rlp'
+import { firstDifference, headerSize, KEY_NIBBLES, LEAF_OVERHEAD, nibbleAt } from './rlp'
+import { writeExtension, writeLeaf, writeListHeader } from './rlp'
 
 const LEAF: u32 = 0
 const BRANCH: u32 = 1
@@ -250,7 +250,7 @@ function layOut(branch: Branch): void {
   for (let nibble: u32 = 0; nibble < 16; nibble++) {
     if (load<usize>(linkOf(branch, nibble)) != 0) payload += HASH_LENGTH
   }
-  branch.length = payload + (payload < 56 ? 1 : payload < 256 ? 2 : 3)
+  branch.length = payload + headerSize(payload)
   let at: usize = branch.source + branch.length - 1
   store<u8>(at, 0x80)
   for (let nibble: i32 = 15; nibble >= 0; nibble--) {
@@ -264,8 +264,7 @@ function layOut(branch: Branch): void {
     store<u8>(at, 0xa0)
     child.target = <u32>(at + 1)
   }
-  if (payload < 56) store<u8>(branch.source, <u8>(0xc0 + payload))
-  else writeLongHeader(branch.source, payload)
+  writeListHeader(branch.source, payload)
   branch.isMoved = 1
   if (branch.states == 0 && branch.length >= <u32>RATE) {
     branch.states = <u32>allocate((BRANCH_LENGTH / RATE) * STATE_LENGTH)

@@ -1,4 +1,4 @@
-// Writes the RLP of trie nodes (Yellow Paper, appendices B, C and D).
+// Writes RLP (Yellow Paper, appendix B): integers, headers of lists, and trie nodes (appendices C and D).
 
 export const KEY_NIBBLES: u32 = 64
 
@@ -40,25 +40,50 @@ export function writeExtension(at: usize, key: usize, from: u32, to: u32): u32 {
   return <u32>(end + 33 - at)
 }
 
-export function writeLongHeader(at: usize, payload: u32): u32 {
-  if (payload < 256) {
-    store<u8>(at, 0xf8)
-    store<u8>(at, <u8>payload, 1)
-    return 2
+/** Bytes of the header of a list. */
+export function headerSize(length: u32): u32 {
+  return length < 56 ? 1 : length < 256 ? 2 : 3
+}
+
+/** Returns where it ends, as `writeInteger`. */
+export function writeListHeader(at: usize, length: u32): usize {
+  const size = headerSize(length)
+  if (size == 1) store<u8>(at, <u8>(0xc0 + length))
+  else {
+    store<u8>(at, <u8>(0xf6 + size))
+    writeDigits(at + size, length)
   }
-  store<u8>(at, 0xf9)
-  store<u8>(at, <u8>(payload >> 8), 1)
-  store<u8>(at, <u8>payload, 2)
-  return 3
+  return at + size
+}
+
+export function writeInteger(at: usize, value: u64): usize {
+  const size = integerSize(value)
+  if (size == 1) store<u8>(at, value == 0 ? 0x80 : <u8>value)
+  else {
+    store<u8>(at, <u8>(0x7f + size))
+    writeDigits(at + size, value)
+  }
+  return at + size
+}
+
+/** Bytes of the RLP of an integer. */
+export function integerSize(value: u64): u32 {
+  return value < 0x80 ? 1 : 1 + <u32>((71 - clz(value)) >> 3)
+}
+
+/** Writes an integer without leading zeros, up to `end`. */
+export function writeDigits(end: usize, value: u64): void {
+  for (let left = value; left != 0; left >>= 8) {
+    end -= 1
+    store<u8>(end, <u8>left)
+  }
 }
 
 /** Writes the header of a list of a path and `content` bytes, and the compact path. Returns where it ends. */
 function writePath(at: usize, key: usize, from: u32, to: u32, flag: u32, content: u32): usize {
   const length = ((to - from) >> 1) + 1
   // a one-byte path is below 0x80, and so its own RLP
-  const payload = (length == 1 ? 1 : 1 + length) + content
-  if (payload < 56) store<u8>(at++, <u8>(0xc0 + payload))
-  else at += writeLongHeader(at, payload)
+  at = writeListHeader(at, (length == 1 ? 1 : 1 + length) + content)
   if (length > 1) store<u8>(at++, <u8>(0x80 + length))
   let index = from
   if ((to - from) & 1) store<u8>(at++, <u8>(flag | ODD_FLAG | nibbleAt(key, index++)))

@@ -3,6 +3,7 @@
 import { keccak } from '../../../core/crypto/assembly/keccak'
 import { enqueue, Job, run } from './jobs'
 import { allocate, hash, LiveTrie, overwrite, put } from './livetrie'
+import { headerSize, integerSize, writeDigits, writeInteger, writeListHeader } from './rlp'
 
 export { enqueue, run } from './jobs'
 export { allocate, hash, put } from './livetrie'
@@ -73,8 +74,8 @@ export function mine(given: Parameters, number: f64, count: i32): i32 {
     const block = given.blocks + 72 * i
     const timestamp = <u64>load<f64>(block)
     const own = <u64>number + i
-    if (sizeOf(own) != given.numberLength || sizeOf(timestamp) != given.timestampLength) return i
-    if (given.accessHash != 0 && sizeOf(slotOf(given, own)) != given.slotLength) return i
+    if (integerSize(own) != given.numberLength || integerSize(timestamp) != given.timestampLength) return i
+    if (given.accessHash != 0 && integerSize(slotOf(given, own)) != given.slotLength) return i
     if (given.times != 0) {
       const ring = changetype<Ring>(given.times)
       const slot = <u32>(timestamp % RING)
@@ -171,11 +172,11 @@ function hashList(given: Parameters, slot: u32, length: u32, timestamp: u64): vo
   // nothing is read
   at = endAccount(at + length, 4)
   const timeSlot = <u32>(timestamp % RING)
-  const size = sizeOf(timestamp)
-  at = beginAccount(at, given.ringAddresses + 20, timeSlot, size, sizeOf(timeSlot + RING))
+  const size = integerSize(timestamp)
+  at = beginAccount(at, given.ringAddresses + 20, timeSlot, size, integerSize(timeSlot + RING))
   at = writeInteger(at, timestamp)
   // the root of this time is none, and stays so
-  at = writeListHeader(at, sizeOf(timeSlot + RING))
+  at = writeListHeader(at, integerSize(timeSlot + RING))
   at = endAccount(writeInteger(at, timeSlot + RING), 3)
   const whole = <u32>(at - LIST_BODY)
   const start = LIST_BODY - headerSize(whole)
@@ -187,7 +188,7 @@ function hashList(given: Parameters, slot: u32, length: u32, timestamp: u64): vo
 function beginAccount(at: usize, address: usize, slot: u32, length: u32, more: u32): usize {
   const change = 1 + length
   const changes = 1 + change
-  const entry = sizeOf(slot) + 1 + changes
+  const entry = integerSize(slot) + 1 + changes
   const entries = 1 + entry
   // address, changes of slots, slots that are read, three empty lists
   at = writeListHeader(at, 21 + 1 + entries + 1 + more + 3)
@@ -205,43 +206,8 @@ function endAccount(at: usize, emptyLists: u32): usize {
   return at + emptyLists
 }
 
-function headerSize(length: u32): u32 {
-  return length < 56 ? 1 : length < 256 ? 2 : 3
-}
-
-function writeListHeader(at: usize, length: u32): usize {
-  const size = headerSize(length)
-  if (size == 1) store<u8>(at, <u8>(0xc0 + length))
-  else {
-    store<u8>(at, <u8>(0xf6 + size))
-    writeDigits(at + size, length)
-  }
-  return at + size
-}
-
-function writeInteger(at: usize, value: u64): usize {
-  const size = sizeOf(value)
-  if (size == 1) store<u8>(at, value == 0 ? 0x80 : <u8>value)
-  else {
-    store<u8>(at, <u8>(0x7f + size))
-    writeDigits(at + size, value)
-  }
-  return at + size
-}
-
 @inline
 function copyWord(target: usize, source: usize): void {
   v128.store(target, v128.load(source))
   v128.store(target, v128.load(source, 16), 16)
-}
-
-function sizeOf(value: u64): u32 {
-  return value < 0x80 ? 1 : 1 + <u32>((71 - clz(value)) >> 3)
-}
-
-function writeDigits(end: usize, value: u64): void {
-  for (let left = value; left != 0; left >>= 8) {
-    end -= 1
-    store<u8>(end, <u8>left)
-  }
 }
