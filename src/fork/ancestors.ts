@@ -1,8 +1,7 @@
 // Caches the blocks of the forked network up to the fork block, by number and hash.
 import { type Hash, ZERO_HASH } from '../core/hex.ts'
 import { LruCache } from '../core/lrucache.ts'
-import type { BlockRecord } from '../node/ledger/blockrecord.ts'
-import type { BlockRun } from '../node/ledger/blockrun.ts'
+import type { BlockRecord, BlockRun } from '../node/ledger/blockrecord.ts'
 import type { Header } from '../protocol/blocks/header.ts'
 import type { Json } from '../rpc/schema.ts'
 import { type Miss, MissingState, type MissSource } from '../state/misses.ts'

@@ -56,9 +56,7 @@ function mineNext(state: ChainState, options: MineOptions): Mined | undefined {
   const template = takeTemplate(state, head, options.now)
   if (template === undefined) return undefined
   const { miner } = template
-  const { run, next } = miner
-  const { count, template: first } = run
-  const newest = count === 0 ? first.parent.block.header.timestamp : run.timestampAt(count - 1)
+  const { run, next, newest } = miner
   const timestamp = options.timestamp ?? nextTimestamp(state, options.now, newest)
   const number = BigInt(next)
   const isSame = haveSameRules(config, [number - 1n, newest], [number, timestamp])

@@ -9,6 +9,7 @@ import { addressKey, slotKey } from '../../state/keys.ts'
 import { BEACON_ROOTS, HISTORY_STORAGE } from '../../state/predeploys.ts'
 import { accessOfQueue, listedQueues, RING } from '../../state/systemslots.ts'
 import { type Account, accountAt, stateRoot, type World } from '../../state/world.ts'
+import { NUMBERS } from '../ledger/packing/hashindex.ts'
 import type { SystemWrites } from '../mining/emptyblocks.ts'
 import { randaoSeed } from '../mining/randao.ts'
 import type { RunTemplate } from '../mining/runrecords.ts'
@@ -77,6 +78,12 @@ export class RunMiner {
     return miner
   }
 
+  /** Seconds. */
+  get newest(): bigint {
+    const { count } = this.run
+    return count === 0 ? this.#parent.timestamp : this.run.timestampAt(count - 1)
+  }
+
   get next(): number {
     return Number(this.#parent.number) + 1 + this.run.count
   }
@@ -84,7 +91,8 @@ export class RunMiner {
   /** At most `BATCH` timestamps, in seconds. Returns how many were mined; 0 when the next one can't be mined here. */
   mine(timestamps: readonly number[]): number {
     const number = this.next
-    if (this.#isLost || !timestamps.every(Number.isSafeInteger)) return 0
+    const isFull = this.run.count + BATCH > NUMBERS
+    if (this.#isLost || isFull || !timestamps.every(Number.isSafeInteger)) return 0
     if (this.#parent.slotNumber !== undefined && !this.#isLater(timestamps)) return 0
     this.#layOut(number, timestamps[0]!)
     const view = new DataView(this.#arena.bytes.buffer, this.#blocks)
@@ -98,9 +106,8 @@ export class RunMiner {
 
   /** False where a block has its parent's time, whose slot it does not change: the access list is another. */
   #isLater(timestamps: readonly number[]): boolean {
-    const { count } = this.run
-    const newest = count === 0 ? this.#parent.timestamp : this.run.timestampAt(count - 1)
-    return timestamps.every((time, index) => time !== (timestamps[index - 1] ?? Number(newest)))
+    const newest = Number(this.newest)
+    return timestamps.every((time, index) => time !== (timestamps[index - 1] ?? newest))
   }
 
   /** Writes the header for integers of these sizes. Each block fills in the hashes. */

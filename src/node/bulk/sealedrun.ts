@@ -1,5 +1,5 @@
 // A compact run of empty blocks with real hashes; a block, and the world after it, is made when it is read.
-import { bytesFromHex, equalBytes, type Hash, hashFromBytes } from '../../core/hex.ts'
+import { type Hash, hashFromBytes } from '../../core/hex.ts'
 import { dropOldest, memoize } from '../../core/lrucache.ts'
 import { addressKey } from '../../state/keys.ts'
 import { BEACON_ROOTS, HISTORY_STORAGE, type Predeploy } from '../../state/predeploys.ts'
@@ -7,7 +7,7 @@ import { beaconSlot, historySlot, RING } from '../../state/systemslots.ts'
 import type { TrieChange } from '../../state/trie.ts'
 import { type Account, accountAt, type World, withAccounts, withSlots } from '../../state/world.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
-import type { BlockRun } from '../ledger/blockrun.ts'
+import { HashIndex } from '../ledger/packing/hashindex.ts'
 import type { SystemWrites } from '../mining/emptyblocks.ts'
 import {
   parentHashAt,
@@ -19,16 +19,15 @@ import {
 import { RunLog } from './runlog.ts'
 
 /** A growing run. Existing blocks never change. */
-export class SealedRun implements BlockRun, RunContents {
+export class SealedRun implements RunContents {
   readonly template: RunTemplate
   readonly writes: SystemWrites
   readonly log: RunLog = new RunLog()
   /** Each block writes its own timestamp and its parent's hash. */
   readonly #rings: readonly RingStorage[]
   readonly #records = memoize(RECENT_RECORDS, (index: number) => this.newRecord(index))
-  /** Open addressing by the first four bytes of a hash: indexes counted from 1, 0 for nothing. */
-  #table = new Uint32Array(0)
-  /** Blocks in the table, which is filled on lookup. */
+  #byHash = HashIndex.none
+  /** Blocks in the index, which is filled on lookup. */
   #known = 0
 
   constructor(template: RunTemplate, writes: SystemWrites) {
@@ -56,14 +55,12 @@ export class SealedRun implements BlockRun, RunContents {
   }
 
   indexOf(hash: Hash): number | undefined {
-    this.#fillTable()
-    const wanted = bytesFromHex(hash)
-    const mask = this.#table.length - 1
-    for (let at = prefixOf(wanted) & mask; ; at = (at + 1) & mask) {
-      const entry = this.#table[at]!
-      if (entry === 0) return undefined
-      if (equalBytes(this.log.hashAt(entry - 1), wanted)) return entry - 1
+    const entries: number[] = []
+    for (; this.#known < this.count; this.#known++) {
+      entries.push(HashIndex.entryOf(this.log.hashAt(this.#known), this.#known))
     }
+    if (entries.length > 0) this.#byHash = this.#byHash.with(entries)
+    return this.#byHash.find(hash).find((index) => this.hashAt(index) === hash)
   }
 
   rootAt(index: number): Hash {
@@ -87,24 +84,6 @@ export class SealedRun implements BlockRun, RunContents {
   newRecord(index: number): BlockRecord {
     return new RunRecord(this, index)
   }
-
-  #fillTable(): void {
-    const { length } = this.log
-    if (2 * length >= this.#table.length) {
-      this.#table = new Uint32Array(2 ** Math.ceil(Math.log2(2 * length + 1)))
-      this.#known = 0
-    }
-    const mask = this.#table.length - 1
-    for (; this.#known < length; this.#known++) {
-      let at = prefixOf(this.log.hashAt(this.#known)) & mask
-      while (this.#table[at] !== 0) at = (at + 1) & mask
-      this.#table[at] = this.#known + 1
-    }
-  }
-}
-
-function prefixOf(hash: Uint8Array): number {
-  return (hash[0]! << 24) | (hash[1]! << 16) | (hash[2]! << 8) | hash[3]!
 }
 
 /** Kept storages of a contract: one that shares nothing with another takes megabytes. */

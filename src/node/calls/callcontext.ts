@@ -1,6 +1,5 @@
 // What a message runs on: the world and block after overrides, and the complete message.
 import { larger, MAX_UINT64, smaller } from '../../core/bigints.ts'
-import { DevchainError } from '../../core/errors.ts'
 import { EMPTY_BYTES, ZERO_ADDRESS } from '../../core/hex.ts'
 import { memoizeByIdentity } from '../../core/lrucache.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
@@ -32,6 +31,7 @@ import {
   blobsOf,
   type CallRequest,
   feesOf,
+  requireChain,
   requirePurpose,
   requireTypeOfCall,
   withOnePrice,
@@ -147,11 +147,7 @@ export function messageOf(
   request: CallRequest,
 ): Message {
   const { chainId, behaviour } = chain.state.config
-  if (request.chainId !== undefined && request.chainId !== chainId) {
-    const text = `wrong chain id: expected ${chainId}, got ${request.chainId}`
-    const facts = { given: request.chainId, chainId }
-    throw new DevchainError('WRONG_CHAIN_ID', text, undefined, facts)
-  }
+  requireChain(request.chainId, chainId)
   if (behaviour.callsAskForType) requireTypeOfCall(request, block.hardfork)
   if (behaviour.creationsNeedData) requirePurpose(request)
   const fees = feesOf(withOnePrice(request, behaviour), block)

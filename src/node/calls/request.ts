@@ -50,6 +50,12 @@ export function blobsOf({ blobs }: CallRequest): BlobFields | undefined {
   return { versionedHashes: blobs.versionedHashes, maxFeePerBlobGas: blobs.maxFeePerBlobGas ?? 0n }
 }
 
+export function requireChain(given: bigint | undefined, chainId: bigint): void {
+  if (given === undefined || given === chainId) return
+  const message = `wrong chain id: expected ${chainId}, got ${given}`
+  throw new DevchainError('WRONG_CHAIN_ID', message, undefined, { given, chainId })
+}
+
 /** Drops the EIP-1559 fees if `gasPrice` takes precedence. */
 export function withOnePrice<R extends CallRequest>(
   request: R,

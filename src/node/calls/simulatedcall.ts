@@ -16,7 +16,7 @@ import {
   withoutSignature,
 } from '../../protocol/transactions/transaction.ts'
 import { nonceAt, type World } from '../../state/world.ts'
-import { blobsOf, feesOf, type TransactionRequest, typeByLists } from './request.ts'
+import { blobsOf, feesOf, requireChain, type TransactionRequest, typeByLists } from './request.ts'
 
 interface CallPlace {
   readonly world: World
@@ -79,10 +79,7 @@ function checkRequest(
   { chainId: expected, gasLimit, hardfork }: BlockEnvironment,
   counted: BlockGas,
 ): void {
-  if (chainId !== undefined && chainId !== expected) {
-    const message = `wrong chain id: expected ${expected}, got ${chainId}`
-    throw new DevchainError('WRONG_CHAIN_ID', message)
-  }
+  requireChain(chainId, expected)
   if (nonce !== undefined && nonce > MAX_UINT64) {
     const message = `nonce: expected at most ${MAX_UINT64}, got ${nonce}`
     throw new DevchainError('INVALID_PARAMS', message)

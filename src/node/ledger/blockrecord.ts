@@ -1,4 +1,4 @@
-// A block with its results.
+// A block with its results, and consecutive blocks kept as one.
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import type { ConsoleLine, Failure, Signers } from '../../evm/executor.ts'
@@ -61,6 +61,18 @@ export function loggedIn({
     logs: receipt.logs,
   }))
   return { block: logBlockOf(block), logged }
+}
+
+/** Consecutive blocks, counted from 0, each made on read. Two reads of a block may give different objects. */
+export interface BlockRun {
+  readonly count: number
+  /** The name of the fork of whose network they are; else undefined. */
+  readonly fork?: string
+  hashAt(index: number): Hash
+  indexOf(hash: Hash): number | undefined
+  recordAt(index: number): BlockRecord
+  /** Undefined for a block whose transactions were never read. */
+  placeOf?(hash: Hash): { readonly record: BlockRecord; readonly index: number } | undefined
 }
 
 /** What reading the world after a block from a dump without it throws. */

@@ -1,8 +1,7 @@
 // The canonical chain: blocks by number, with runs of empty blocks kept as one.
 import type { Hash } from '../../core/hex.ts'
 import { emptyList, type PersistentList } from '../../core/persistent.ts'
-import type { BlockRecord } from './blockrecord.ts'
-import type { BlockRun } from './blockrun.ts'
+import type { BlockRecord, BlockRun } from './blockrecord.ts'
 import { hashOf, isOneBlock } from './packing/keptrecord.ts'
 
 /** `at` and iterating make the blocks of a run; avoid them if possible. */

@@ -7,8 +7,7 @@ import type { Hardfork } from '../../protocol/forks.ts'
 import type { BackedState } from '../../state/backing.ts'
 import type { Trie } from '../../state/trie.ts'
 import type { StorageSlot, World } from '../../state/world.ts'
-import type { BlockRecord } from './blockrecord.ts'
-import type { BlockRun } from './blockrun.ts'
+import type { BlockRecord, BlockRun } from './blockrecord.ts'
 
 export interface UpstreamFacts {
   /** The URL without keys. */

@@ -12,7 +12,6 @@ import { memoize } from '../../core/lrucache.ts'
 import { RING } from '../../state/systemslots.ts'
 import { stateRoot, type World } from '../../state/world.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
-import type { BlockRun } from '../ledger/blockrun.ts'
 import { appendRun, headOf } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { type TimeRows, timestampIn } from '../ledger/clock.ts'
@@ -47,7 +46,7 @@ export function appendDerived(state: ChainState, blocks: AlikeBlocks): MinedRun 
  * Numbers, timestamps, parent links and state roots are right, but a block's hash comes from the run's seed and the
  * block's number, not from its header. System contracts are not written inside: the world is the parent's.
  */
-export class DerivedRun implements BlockRun, RunContents {
+export class DerivedRun implements RunContents {
   readonly count: number
   readonly template: RunPlan
   readonly #first: bigint

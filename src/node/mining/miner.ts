@@ -17,7 +17,7 @@ import { type ChainState, settingsAfterBlock } from '../ledger/chainstate.ts'
 import type { DroppedTransaction } from '../ledger/change.ts'
 import { clockAfterBlock } from '../ledger/clock.ts'
 import { KeptRecord } from '../ledger/packing/keptrecord.ts'
-import { type AuctionBlock, type Source, sourcesOfWaiting } from '../pool/auction.ts'
+import { Auction, type Source } from '../pool/auction.ts'
 import {
   Candidates,
   noncesUsedBy,
@@ -128,19 +128,19 @@ export async function mineWaiting(
   const dropped: DroppedTransaction[] = []
   const isSingle = state.config.behaviour.oneTransactionABlock
   const count = isSingle ? 1 : Number.POSITIVE_INFINITY
-  const nextSource = isSingle
-    ? sourcesOfWaiting()
-    : ({ pool, world, block }: AuctionBlock) => new Candidates(pool, world, block)
   const yieldIfDue = yielder(undefined, () => executor.rest())
   // mined transactions stay in the pool until the end: their nonces are used, so they are not offered again
   const mined: Transaction[] = []
   const senders = new Set<Address>()
   let current = state
   let used: readonly Address[] = []
+  let auction: Auction | undefined
   while (mined.length < current.pool.size) {
     const environment = nextBlockEnvironment(current, now)
     const { world } = headOf(current.tree)
-    const candidates = nextSource({ pool: current.pool, world, block: environment, used })
+    const next = { pool: current.pool, world, block: environment, used }
+    if (isSingle) auction = auction?.opened(next) ?? new Auction(next)
+    const candidates = auction ?? waiting(current, environment)
     if (candidates.best === undefined) break
     const assembled = await assemble(executor, current, environment, candidates, count)
     const assembly = withPricedOut(current, environment, assembled)

@@ -7,8 +7,7 @@ import type { Block } from '../../protocol/blocks/block.ts'
 import type { Header, LaterFields } from '../../protocol/blocks/header.ts'
 import { emptyAccessList, listedQueues } from '../../state/systemslots.ts'
 import type { World } from '../../state/world.ts'
-import type { BlockRecord } from '../ledger/blockrecord.ts'
-import type { BlockRun } from '../ledger/blockrun.ts'
+import type { BlockRecord, BlockRun } from '../ledger/blockrecord.ts'
 import { derivedRandao } from './randao.ts'
 
 export interface RunTemplate {
@@ -18,9 +17,8 @@ export interface RunTemplate {
   readonly abandoned: number
 }
 
-export interface RunContents {
+export interface RunContents extends BlockRun {
   readonly template: RunTemplate
-  hashAt(index: number): Hash
   rootAt(index: number): Hash
   /** Seconds. */
   timestampAt(index: number): bigint
@@ -34,12 +32,12 @@ const NONE: readonly never[] = []
 
 /** A block of a run. Its parts are made on read. */
 export class RunRecord implements BlockRecord {
-  readonly run: BlockRun & RunContents
+  readonly run: RunContents
   readonly index: number
   #block: Block | undefined
   #world: World | undefined
 
-  constructor(run: BlockRun & RunContents, index: number) {
+  constructor(run: RunContents, index: number) {
     this.run = run
     this.index = index
   }

@@ -30,17 +30,8 @@ export interface AuctionBlock {
   readonly used: readonly Address[]
 }
 
-export function sourcesOfWaiting(): (next: AuctionBlock) => Source {
-  let auction: Auction | undefined
-  return (next) => {
-    if (auction === undefined) auction = new Auction(next)
-    else auction.open(next)
-    return auction
-  }
-}
-
 /** Same order as `Candidates`. No transaction may enter the pool meanwhile. */
-class Auction implements Source {
+export class Auction implements Source {
   #next: AuctionBlock
   readonly #offered = new Map<Address, PooledTransaction>()
   /** Senders with code, whose nonces others can raise: a delegation may create contracts. */
@@ -54,11 +45,13 @@ class Auction implements Source {
     for (const [sender] of first.pool.bySender.entries()) this.#offer(sender)
   }
 
-  open(next: AuctionBlock): void {
+  /** For the next block. */
+  opened(next: AuctionBlock): this {
     this.#next = next
     this.#best = undefined
     const changed = [...next.used, ...this.#watched, ...this.#skipped.splice(0)]
     for (const sender of changed) this.#offer(sender)
+    return this
   }
 
   get best(): Transaction | undefined {

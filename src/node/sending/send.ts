@@ -29,17 +29,14 @@ export interface SendResult {
   readonly executed: ExecutedTransaction | undefined
 }
 
-interface Attachments {
+export interface SignedSend {
+  readonly transaction: Transaction
   /** Verified; undefined without blobs, or when they are no longer kept. */
   readonly sidecar?: BlobSidecar | undefined
   readonly conditions?: Conditions | undefined
 }
 
-type Sign = (state: ChainState, now: number) => Transaction
-
-export interface SignedSend extends Attachments {
-  readonly transaction: Transaction
-}
+type Sign = (state: ChainState, now: number) => SignedSend
 
 /**
  * Concurrent requests get consecutive nonces. Under instant mining the block exists when the hash is returned.
@@ -68,8 +65,11 @@ export async function sendProven(
   const request = signer === 'sender' ? withSender(chain.state, given) : given
   const filled = { ...request, gas: await gasFor(chain, request, cancellation) }
   // signed in the command, because the nonce follows earlier requests
-  const sign: Sign = (state, now) => signedBy(signer, state, filled, now)
-  return submit(chain, sign, { sidecar }, cancellation)
+  const sign: Sign = (state, now) => ({
+    transaction: signedBy(signer, state, filled, now),
+    sidecar,
+  })
+  return submit(chain, sign, cancellation)
 }
 
 /** The passphrase opens the key even if the account is locked. Throws also `WRONG_PASSPHRASE`. */
@@ -99,20 +99,18 @@ export async function sendRawTransaction(
   if (conditions !== undefined) checkConditions(conditions)
   const sent = decodeSent(raw)
   await requireProven(chain, sent)
-  const { transaction, sidecar } = sent
-  return submit(chain, () => transaction, { sidecar, conditions }, cancellation)
+  return submit(chain, () => ({ ...sent, conditions }), cancellation)
 }
 
 async function submit(
   chain: Chain,
   sign: Sign,
-  attachments: Attachments,
   cancellation: Cancellation | undefined,
 ): Promise<Hash> {
   const { hash, executed } = await chain.update(
     (state, executor) => {
       const now = chain.environment.now()
-      return entered(executor, state, { ...attachments, transaction: sign(state, now) }, now)
+      return entered(executor, state, sign(state, now), now)
     },
     { cancellation },
   )

@@ -24,6 +24,11 @@ export class HashIndex {
     return Number.parseInt(hash.slice(2, 2 + DIGITS), 16) * NUMBERS + number
   }
 
+  /** As `entry`, from the bytes of a hash. */
+  static entryOf(bytes: Uint8Array, number: number): number {
+    return ((bytes[0]! << 20) | (bytes[1]! << 12) | (bytes[2]! << 4) | (bytes[3]! >> 4)) * NUMBERS + number
+  }
+
   /** Numbers of blocks, newest first. */
   find(hash: Hash): number[] {
     const first = HashIndex.entry(hash, 0)

@@ -4,11 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { keccakHash } from '../../../../src/core/crypto/crypto.ts'
 import { type Address, EMPTY_BYTES, type Hash } from '../../../../src/core/hex.ts'
 import { mineWaiting } from '../../../../src/node/mining/miner.ts'
-import {
-  type AuctionBlock,
-  type Source,
-  sourcesOfWaiting,
-} from '../../../../src/node/pool/auction.ts'
+import { Auction, type AuctionBlock, type Source } from '../../../../src/node/pool/auction.ts'
 import {
   Candidates,
   emptyPool,
@@ -159,6 +155,14 @@ function taken(
   return events
 }
 
+function kept(): (next: AuctionBlock) => Source {
+  let auction: Auction | undefined
+  return (next) => {
+    auction = auction?.opened(next) ?? new Auction(next)
+    return auction
+  }
+}
+
 const anew = ({ pool, world, block }: AuctionBlock): Source => new Candidates(pool, world, block)
 
 describe('an auction', () => {
@@ -171,7 +175,7 @@ describe('an auction', () => {
           const pool = offers
             .map(transactionOf)
             .reduce((pool, each) => withTransaction(pool, each), emptyPool)
-          expect(taken(pool, turns, sourcesOfWaiting())).toEqual(taken(pool, turns, anew))
+          expect(taken(pool, turns, kept())).toEqual(taken(pool, turns, anew))
         },
       ),
       { seed: 14, numRuns: 2_000 },
@@ -194,7 +198,7 @@ describe('an auction', () => {
       transactionOf({ sender, nonce: 0, cap: 9, tip: sender % 7, gas: 21_000, blobFee: undefined }),
     )
     let rest = offers.reduce((pool, each) => withTransaction(pool, each), emptyPool)
-    const sourceOf = sourcesOfWaiting()
+    const sourceOf = kept()
     let world = emptyWorld
     let used: Address[] = []
     for (let block = 0; block < senders; block++) {
