@@ -13,7 +13,7 @@ import {
 } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import type { Change } from '../ledger/change.ts'
-import { adoptBranch } from '../mining/reorganize.ts'
+import { adopt } from '../mining/reorganize.ts'
 import { BlockImport, onTop } from './importblocks.ts'
 
 export class ForeignBranch {
@@ -64,7 +64,7 @@ export class ForeignBranch {
 
   /** Runs in a command; call `adopted` after the commit. A few lighter blocks are kept as side blocks. */
   adoptedBy(state: ChainState): Change<undefined> {
-    const change = adoptBranch(state, this.#records)
+    const change = adopt(state, this.#records)
     const after = change.state
     if (after === state || after.tree.canonical === state.tree.canonical) return change
     const { config } = this.state

@@ -15,7 +15,6 @@ import {
   headOf,
   transactionPlace,
   truncateTo,
-  withBlock,
   withBranch,
 } from '../ledger/blocktree.ts'
 import { NO_BLOCKS } from '../ledger/canonicalchain.ts'
@@ -90,17 +89,12 @@ export async function reorganize(
   return { state: { ...state, tree, pool }, value: { ...head, requeued }, dropped }
 }
 
-/** Any known parent will do. The block becomes the head if its branch is the heaviest; the pool follows. */
-export function adopt(state: ChainState, record: BlockRecord): Change<undefined> {
-  return withTree(state, withBlock(state.tree, record))
-}
-
-/** As `adopt`, for consecutive blocks: the chain takes all or none. */
-export function adoptBranch(state: ChainState, records: readonly BlockRecord[]): Change<undefined> {
-  return withTree(state, withBranch(state.tree, records))
-}
-
-function withTree(state: ChainState, tree: BlockTree): Change<undefined> {
+/**
+ * Consecutive blocks, of which the chain takes all or none. Any known parent will do. The last one becomes the head if its
+ * branch is the heaviest; the pool follows.
+ */
+export function adopt(state: ChainState, records: readonly BlockRecord[]): Change<undefined> {
+  const tree = withBranch(state.tree, records)
   if (tree === state.tree) return { state, value: undefined }
   const { pool, dropped } = follow(state.pool, tree, headChange(state.tree, tree))
   return { state: { ...state, tree, pool }, value: undefined, dropped }

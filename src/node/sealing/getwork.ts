@@ -196,7 +196,7 @@ function imported(
     return { state, value: 'NO_PARENT' }
   }
   const isNext = headOf(state.tree) === known
-  const { state: after, dropped } = adopt(state, record)
+  const { state: after, dropped } = adopt(state, [record])
   const value = headOf(after.tree) === record ? 'IMPORTED_BEST' : 'IMPORTED_NOT_BEST'
   if (!isNext) return { state: after, value, dropped }
   const clock = clockAfterBlock(state, block.header.timestamp, now, false)

@@ -86,11 +86,11 @@ class Schedule {
 
   /** Reports each error once: a chain at the end of time fails at each interval with the same one. */
   #report(error: unknown): void {
-    if (!(error instanceof DevchainError)) this.#chain.environment.onBug(error)
-    // a reset or revert cancelled the block
-    else if (error.word !== 'CANCELLED' && error.message !== this.#failure) {
+    if (error instanceof DevchainError) {
+      // a reset or revert cancelled the block
+      if (error.word === 'CANCELLED' || error.message === this.#failure) return
       this.#failure = error.message
-      this.#chain.environment.onBug(error)
     }
+    this.#chain.environment.onBug(error)
   }
 }

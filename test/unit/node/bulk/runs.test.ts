@@ -153,7 +153,7 @@ async function run(chain: Chain, each: Command, mineBlocks: Mine): Promise<void>
       return
     }
     case 'branch':
-      await chain.update(async (before) => adopt(before, await sibling(chain, each.share)))
+      await chain.update(async (before) => adopt(before, [await sibling(chain, each.share)]))
       return
     case 'edit':
       await chain.update((before) =>

@@ -79,7 +79,7 @@ describe('an uncle', () => {
     const before = chain.state
     await mineBlocks(chain, 2)
     const sibling = await siblingOn(chain, before, 7)
-    await chain.update((state) => adopt(state, sibling))
+    await chain.update((state) => adopt(state, [sibling]))
     expect(height(chain)).toBe(2n)
     expect(blockByHash(chain.state.tree, sibling.block.hash)).toBe(sibling)
     await mineBlocks(chain, 2)
@@ -95,7 +95,7 @@ describe('an uncle', () => {
     const before = chain.state
     await mineBlocks(chain)
     const siblings = await Promise.all([1, 2, 3].map((salt) => siblingOn(chain, before, salt)))
-    for (const sibling of siblings) await chain.update((state) => adopt(state, sibling))
+    for (const sibling of siblings) await chain.update((state) => adopt(state, [sibling]))
     await mineBlocks(chain, 2)
     expect(unclesAt(chain, 2n)).toEqual(hashesOf(siblings.slice(0, 2)))
     expect(unclesAt(chain, 3n)).toEqual(hashesOf(siblings.slice(2)))
@@ -111,7 +111,7 @@ describe('an uncle', () => {
     await mineBlocks(chain)
     for (const salt of [1, 2, 3]) {
       const sibling = await siblingOn(chain, before, salt)
-      await chain.update((state) => adopt(state, sibling))
+      await chain.update((state) => adopt(state, [sibling]))
     }
     await mineBlocks(chain)
     expect(unclesAt(chain, 2n)).toHaveLength(included)
@@ -127,7 +127,7 @@ describe('an uncle', () => {
       const before = chain.state
       await mineBlocks(chain, blocks)
       const sibling = await siblingOn(chain, before, 1)
-      await chain.update((state) => adopt(state, sibling))
+      await chain.update((state) => adopt(state, [sibling]))
       await mineBlocks(chain)
       expect(head(chain).block.uncles).toHaveLength(included)
     },
@@ -138,9 +138,9 @@ describe('an uncle', () => {
     const before = chain.state
     await mineBlocks(chain, 3)
     const sibling = await siblingOn(chain, before, 1)
-    const nephew = await siblingOn(chain, adopt(before, sibling).state, 1)
-    await chain.update((state) => adopt(state, sibling))
-    await chain.update((state) => adopt(state, nephew))
+    const nephew = await siblingOn(chain, adopt(before, [sibling]).state, 1)
+    await chain.update((state) => adopt(state, [sibling]))
+    await chain.update((state) => adopt(state, [nephew]))
     await mineBlocks(chain, 2)
     expect(unclesAt(chain, 4n)).toEqual([sibling.block.hash])
     expect(unclesAt(chain, 5n)).toEqual([])
@@ -151,7 +151,7 @@ describe('an uncle', () => {
     const before = chain.state
     await mineBlocks(chain)
     const sibling = await siblingOn(chain, before, 1)
-    await chain.update((state) => adopt(state, sibling))
+    await chain.update((state) => adopt(state, [sibling]))
     const pending = await chain.pending()
     expect(pending.block.uncles.map(hashHeader)).toEqual([sibling.block.hash])
   })
@@ -164,7 +164,7 @@ describe('a block on another branch', () => {
     await mineBlocks(chain)
     const first = head(chain)
     const sibling = await siblingOn(chain, before, 1)
-    await chain.update((state) => adopt(state, sibling))
+    await chain.update((state) => adopt(state, [sibling]))
     expect(head(chain)).toBe(first)
   })
 
@@ -175,7 +175,7 @@ describe('a block on another branch', () => {
     await mineBlocks(chain)
     const heavy = { ...before, settings: { ...before.settings, difficulty: 3n } }
     const sibling = await siblingOn(chain, heavy, 1)
-    await chain.update((state) => adopt(state, sibling))
+    await chain.update((state) => adopt(state, [sibling]))
     expect(head(chain)).toBe(sibling)
     expect(pooledInOrder(chain.state.pool).map(({ transaction }) => transaction.hash)).toEqual([
       signed(chain).hash,
@@ -187,7 +187,7 @@ describe('a block on another branch', () => {
     const chain = await testChain()
     const [record] = await mineBlocks(chain)
     const { tree } = chain.state
-    await chain.update((state) => adopt(state, record!))
+    await chain.update((state) => adopt(state, [record!]))
     expect(chain.state.tree).toBe(tree)
   })
 
@@ -472,7 +472,7 @@ async function run(chain: Chain, seen: Seen, each: Command): Promise<void> {
       seen.salt += 1
       const settings = { ...old.settings, difficulty: BigInt(each.difficulty) }
       const record = await siblingOn(chain, { ...old, settings }, seen.salt)
-      await chain.update((current) => adopt(current, record))
+      await chain.update((current) => adopt(current, [record]))
       const wins = record.totalDifficulty > headOf(state.tree).totalDifficulty
       expect(head(chain)).toBe(wins ? record : headOf(state.tree))
       return
