@@ -37,7 +37,7 @@ export async function createAccessList(
   }
 }
 
-export function union(
+function union(
   known: readonly AccessListEntry[],
   touched: readonly AccessListEntry[],
 ): AccessListEntry[] {
@@ -50,6 +50,6 @@ export function union(
   return [...keys].map(([address, storageKeys]) => ({ address, storageKeys: [...storageKeys] }))
 }
 
-export function sizeOf(list: readonly AccessListEntry[]): number {
+function sizeOf(list: readonly AccessListEntry[]): number {
   return list.reduce((sum, { storageKeys }) => sum + 1 + storageKeys.length, 0)
 }

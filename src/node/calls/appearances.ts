@@ -3,8 +3,7 @@
 
 import type { Address } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
-import { type CallFrame, recordCalls } from '../../evm/tracers/calls.ts'
-import { combineTracers } from '../../evm/tracers/combine.ts'
+import type { CallFrame } from '../../evm/tracers/calls.ts'
 import { TRANSACTION_GAS } from '../../protocol/fees.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { Chain } from '../chain/chain.ts'
@@ -16,7 +15,7 @@ import {
   type TransactionPlace,
 } from '../ledger/blocktree.ts'
 import { KeptRecord } from '../ledger/packing/keptrecord.ts'
-import { replay, type TraceBudget } from './replay.ts'
+import { replayFrames, type TraceBudget } from './replay.ts'
 
 type Appearances = readonly ReadonlySet<Address>[]
 
@@ -65,7 +64,7 @@ export async function creationOf(
     return { place: { record, index: direct }, creator: from }
   }
   let index = 0
-  for await (const top of framesOf(chain, record, budget)) {
+  for await (const top of replayFrames(chain, record, { budget })) {
     const creator = creatorWithin(top, address)
     if (creator !== undefined) return { place: { record, index }, creator }
     index += 1
@@ -125,7 +124,7 @@ async function appearancesIn(
   })
   if (record.executed.every(runsNothing)) return direct
   let index = 0
-  for await (const top of framesOf(chain, record, budget)) {
+  for await (const top of replayFrames(chain, record, { budget })) {
     const accounts = direct[index++]
     if (accounts !== undefined) collect(top, accounts)
   }
@@ -135,22 +134,6 @@ async function appearancesIn(
 function runsNothing({ transaction, receipt }: ExecutedTransaction): boolean {
   const isPlain = transaction.to !== null && transaction.data.length === 0
   return isPlain && receipt.gasUsed === TRANSACTION_GAS && receipt.blockGas === undefined
-}
-
-async function* framesOf(
-  chain: Chain,
-  record: BlockRecord,
-  budget: TraceBudget,
-): AsyncIterableIterator<CallFrame> {
-  let recorder = recordCalls()
-  const tracerFor = (): ReturnType<typeof combineTracers> => {
-    recorder = recordCalls({ keep: budget.keep })
-    return combineTracers([{ onTick: budget.tick }, recorder.tracer])
-  }
-  for await (const _ of replay(chain, record, tracerFor)) {
-    yield recorder.top()
-    budget.release()
-  }
 }
 
 function collect(frame: CallFrame, accounts: Set<Address>): void {

@@ -11,6 +11,8 @@ import type {
   Outcome,
   Tracer,
 } from '../../evm/executor.ts'
+import { type CallFrame, recordCalls } from '../../evm/tracers/calls.ts'
+import { combineTracers } from '../../evm/tracers/combine.ts'
 import { authorityOf, type Transaction } from '../../protocol/transactions/transaction.ts'
 import type { World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
@@ -105,6 +107,28 @@ export async function* replay(
     // the world after it is made on demand
     if (index + 1 < count) world = run.outcome.world
     await yieldIfDue()
+  }
+}
+
+interface FrameOptions {
+  readonly withLogs?: boolean
+  readonly budget?: TraceBudget
+}
+
+/** The outermost call of each transaction of a block. Throws as `replay`. */
+export async function* replayFrames(
+  chain: Replayed,
+  record: BlockRecord,
+  { withLogs, budget }: FrameOptions,
+): AsyncIterableIterator<CallFrame> {
+  let recorder = recordCalls()
+  const tracerFor = (): Tracer => {
+    recorder = recordCalls({ withLogs, keep: budget?.keep })
+    return budget ? combineTracers([{ onTick: budget.tick }, recorder.tracer]) : recorder.tracer
+  }
+  for await (const _ of replay(chain, record, tracerFor)) {
+    yield recorder.top()
+    budget?.release()
   }
 }
 

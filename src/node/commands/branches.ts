@@ -47,7 +47,6 @@ function numberOf(
   reference: Exclude<BlockReference, { readonly kind: 'hash' }>,
 ): bigint {
   if (reference.kind === 'number') return reference.number
-  if (reference.tag === 'earliest') return 0n
   // a branch of the pending block would have its transactions waiting, as one of the newest block has
   return numberOfTag(state, reference.tag === 'pending' ? 'latest' : reference.tag)
 }

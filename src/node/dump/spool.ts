@@ -1,5 +1,5 @@
 // Keeps bytes that may not fit into memory: first there, then in a file.
-import { close, mkdtempSync, openSync, read, rmSync, write } from 'node:fs'
+import { appendFile, close, mkdtempSync, openSync, read, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
@@ -13,7 +13,7 @@ const IN_MEMORY = 16 * 2 ** 20
 const READ_SIZE = 2 ** 18
 
 const readAt = promisify(read)
-const writeAt = promisify(write)
+const append = promisify(appendFile)
 
 const unreachable = new FinalizationRegistry<number>((file) => close(file))
 
@@ -42,17 +42,8 @@ export class Spool {
     }
     try {
       this.#file ??= this.#open()
-      for (let at = 0; at < bytes.length; ) {
-        const { bytesWritten } = await writeAt(
-          this.#file,
-          bytes,
-          at,
-          bytes.length - at,
-          this.#fileSize,
-        )
-        at += bytesWritten
-        this.#fileSize += bytesWritten
-      }
+      await append(this.#file, bytes)
+      this.#fileSize += bytes.length
     } catch (error) {
       const message = `the result has more than ${this.size} bytes, and the rest cannot be written to ${tmpdir()}: ${(error as Error).message}`
       throw new DevchainError('LIMIT_EXCEEDED', message)

@@ -1,11 +1,11 @@
 // Call frames of a transaction in anvil's format: one node a frame, with indexes of its parent and children.
 import { DevchainError } from '../../core/errors.ts'
 import { ZERO_ADDRESS } from '../../core/hex.ts'
-import { type CallFrame, recordCalls } from '../../evm/tracers/calls.ts'
+import type { CallFrame } from '../../evm/tracers/calls.ts'
 import type { Header } from '../../protocol/blocks/header.ts'
 import { TRANSACTION_GAS } from '../../protocol/fees.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
-import { type Replayed, replay } from '../calls/replay.ts'
+import { type Replayed, replayFrames } from '../calls/replay.ts'
 import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
 import { outermostFrame } from '../ledger/outermostframe.ts'
 import { createdBy, type DumpedJson, dumped, exitOf } from './anvil.ts'
@@ -18,15 +18,10 @@ export async function tracesOf(
   const plain = record.executed.map((each) => plainTransfer(each, record.block.header))
   if (plain.every((each) => each !== undefined)) return plain
   const traces: DumpedJson[][] = []
-  let recorder = recordCalls()
-  const tracerFor = (): ReturnType<typeof recordCalls>['tracer'] => {
-    recorder = recordCalls({ withLogs: true })
-    return recorder.tracer
-  }
   try {
     const { transactions } = record.block
-    for await (const _ of replay(chain, record, tracerFor)) {
-      traces.push(nodesOf(recorder.top(), transactions[traces.length]!))
+    for await (const top of replayFrames(chain, record, { withLogs: true })) {
+      traces.push(nodesOf(top, transactions[traces.length]!))
     }
   } catch (error) {
     if (!(error instanceof DevchainError && error.word === 'NOT_FOUND')) throw error

@@ -1,5 +1,6 @@
 // Turns the difference of two states into notifications, for filters and subscriptions alike.
 import type { Hash } from '../../core/hex.ts'
+import { lazy } from '../../core/lrucache.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import { transactionPlace } from '../ledger/blocktree.ts'
@@ -25,16 +26,14 @@ export interface BlockLogs {
 }
 
 export function announcementsOf(change: StateChange): Announcements {
-  let pending: readonly Transaction[] | undefined
-  let logs: readonly BlockLogs[] | undefined
+  const pending = lazy(() => newTransactions(change))
+  const logs = lazy(() => blocksWithLogs(change))
   return {
     get pending() {
-      pending ??= newTransactions(change)
-      return pending
+      return pending()
     },
     get logs() {
-      logs ??= blocksWithLogs(change)
-      return logs
+      return logs()
     },
     heads: change.head.added,
     change,

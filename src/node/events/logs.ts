@@ -1,8 +1,7 @@
 // Searches stored logs for matches of a filter.
 
 import { DevchainError } from '../../core/errors.ts'
-import type { Address, Hash } from '../../core/hex.ts'
-import { EMPTY_BYTES } from '../../core/hex.ts'
+import { type Address, EMPTY_BYTES, type Hash } from '../../core/hex.ts'
 import { memoizeByIdentity } from '../../core/lrucache.ts'
 import { PIECE } from '../../core/persistent.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
@@ -89,24 +88,16 @@ export function bloomTest({
   return (bloom) => groups.every((group) => group.some((bits) => hasBits(bloom, bits)))
 }
 
-/** The bits that a value sets in a bloom: at most three bytes, by position. */
-interface BloomBits {
-  readonly positions: readonly number[]
-  readonly masks: readonly number[]
-}
+/** The bits that a value sets in a bloom: in at most three bytes. */
+type BloomBits = readonly { readonly at: number; readonly mask: number }[]
 
 function bloomBits(value: Address | Hash): BloomBits {
   const bloom = bloomOf([{ address: value as Address, topics: [], data: EMPTY_BYTES }])
-  const positions = [...bloom.keys()].filter((at) => bloom[at] !== 0)
-  return { positions, masks: positions.map((at) => bloom[at]!) }
+  return [...bloom].map((mask, at) => ({ at, mask })).filter(({ mask }) => mask !== 0)
 }
 
-function hasBits(bloom: Uint8Array, { positions, masks }: BloomBits): boolean {
-  for (let i = 0; i < positions.length; i++) {
-    const mask = masks[i]!
-    if ((bloom[positions[i]!]! & mask) !== mask) return false
-  }
-  return true
+function hasBits(bloom: Uint8Array, bits: BloomBits): boolean {
+  return bits.every(({ at, mask }) => (bloom[at]! & mask) === mask)
 }
 
 function isWildcard(
@@ -243,7 +234,6 @@ function numberOf(
 ): bigint {
   if (reference?.kind === 'number') return reference.number
   if (reference?.kind === 'hash') return recordByHash(state, reference.hash).block.header.number
-  if (reference?.tag === 'earliest') return 0n
   if (reference?.tag === 'pending') return pending
   return numberOfTag(state, reference?.tag ?? 'latest')
 }

@@ -1,6 +1,6 @@
 // Imports a file of concatenated RLP blocks, with full validation.
 
-import { DevchainError } from '../../core/errors.ts'
+import { DevchainError, unlessRefused } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { rlpItemEnd } from '../../core/rlp.ts'
 import { yielder } from '../../core/yield.ts'
@@ -73,14 +73,14 @@ function readAt(
   at: number,
   expectedNumber: bigint,
 ): { readonly block: EncodedBlock; readonly end: number } {
-  try {
+  const read = (): { readonly block: EncodedBlock; readonly end: number } => {
     const end = rlpItemEnd(file, at)
     return { block: decodeBlock(file.subarray(at, end)), end }
-  } catch (error) {
-    if (!(error instanceof DevchainError)) throw error
-    const problem = brokenRule('encoding', `at byte ${at} of the file: ${error.message}`)
-    throw ofBlock(expectedNumber, problem)
   }
+  return unlessRefused(read, ({ message }) => {
+    const problem = brokenRule('encoding', `at byte ${at} of the file: ${message}`)
+    throw ofBlock(expectedNumber, problem)
+  })
 }
 
 function ofBlock(number: bigint, error: unknown): unknown {
@@ -135,18 +135,13 @@ async function settle(
     return { state: ruled, record: await validateBlock(executor, ruled, block) }
   }
   // no network begins with a genesis that no file gave
-  if (state.config.hasOwnGenesis) return await attempt('own')
-  try {
-    return await attempt('network')
-  } catch (first) {
+  if (state.config.hasOwnGenesis) return attempt('own')
+  return attempt('network').catch((first: unknown) => {
     if (!(first instanceof DevchainError)) throw first
-    try {
-      return await attempt('own')
-    } catch (second) {
-      if (!(second instanceof DevchainError)) throw second
-      throw ofBoth(first, second)
-    }
-  }
+    return attempt('own').catch((second: unknown) => {
+      throw second instanceof DevchainError ? ofBoth(first, second) : second
+    })
+  })
 }
 
 function ofBoth(byNetwork: DevchainError, byOwn: DevchainError): DevchainError {

@@ -1,5 +1,5 @@
 // Validates foreign blocks: position, uncles, and all results of running them.
-import { DevchainError } from '../../core/errors.ts'
+import { DevchainError, unlessRefused } from '../../core/errors.ts'
 import { equalBytes, type Hash } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
 import type { BlockEnd, BlockEnvironment, Executor } from '../../evm/executor.ts'
@@ -128,14 +128,15 @@ function readTransaction(
   index: number,
   { hardfork, own }: CheckContext,
 ): Transaction {
-  try {
+  const read = (): Transaction => {
     const rules = { hardfork, allowsImpersonated: own !== undefined }
     const transaction = decodeBlockTransaction(raw, rules)
     if (own === undefined) checkForNetwork(transaction, hardfork)
     return transaction
-  } catch (error) {
-    throw transactionError(error, index)
   }
+  return unlessRefused(read, (error) => {
+    throw transactionError(error, index)
+  })
 }
 
 /** Checks that only a network makes: here senders may be impersonated. */
@@ -178,16 +179,12 @@ function checkUncles(state: ChainState, block: Block, { hardfork, own }: CheckCo
     if (parent === undefined) {
       throw brokenRule('uncles', `uncle ${index} (${hash}) is not a sibling of a recent block`)
     }
-    checkUncle(uncle, index, placeOf(state, uncle, parent))
-  }
-}
-
-function checkUncle(uncle: Header, index: number, place: CheckContext): void {
-  try {
-    checkHeader(uncle, place)
-  } catch (error) {
-    if (!(error instanceof DevchainError)) throw error
-    throw brokenRule('uncles', `uncle ${index}: ${error.message}`)
+    unlessRefused(
+      () => checkHeader(uncle, placeOf(state, uncle, parent)),
+      ({ message }) => {
+        throw brokenRule('uncles', `uncle ${index}: ${message}`)
+      },
+    )
   }
 }
 

@@ -5,11 +5,11 @@ import { isAtLeast } from '../../protocol/forks.ts'
 import { headOf } from './blocktree.ts'
 import type { ChainState } from './chainstate.ts'
 
+/** Tags of blocks that are there. */
+type BlockTag = 'latest' | 'earliest' | 'safe' | 'finalized'
+
 export type BlockReference =
-  | {
-      readonly kind: 'tag'
-      readonly tag: 'latest' | 'earliest' | 'pending' | 'safe' | 'finalized'
-    }
+  | { readonly kind: 'tag'; readonly tag: BlockTag | 'pending' }
   | { readonly kind: 'number'; readonly number: bigint }
   | { readonly kind: 'hash'; readonly hash: Hash; readonly requireCanonical: boolean }
 
@@ -17,19 +17,18 @@ export const latest: BlockReference = { kind: 'tag', tag: 'latest' }
 
 export const pendingReference: BlockReference = { kind: 'tag', tag: 'pending' }
 
-const EPOCHS_BEHIND = { latest: 0n, safe: 1n, finalized: 2n } as const
-
 /**
- * The block of a tag, such as `safe` and `finalized`; the genesis on chains that are too short.
+ * The block of a tag; of `safe` and `finalized` the genesis on chains that are too short.
  * @throws {DevchainError} `INVALID_PARAMS` for `safe` and `finalized` before paris: only proof of stake makes blocks
  *   final
  */
-export function numberOfTag(state: ChainState, tag: keyof typeof EPOCHS_BEHIND): bigint {
+export function numberOfTag(state: ChainState, tag: BlockTag): bigint {
   const { tree, config } = state
+  if (tag === 'earliest') return 0n
   const newest = headOf(tree).block.header.number
   if (tag === 'latest') return newest
   requireFinality(state, tag)
-  const distance = EPOCHS_BEHIND[tag] * config.behaviour.blocksInEpoch
+  const distance = (tag === 'safe' ? 1n : 2n) * config.behaviour.blocksInEpoch
   return newest > distance ? newest - distance : 0n
 }
 

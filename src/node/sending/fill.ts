@@ -3,7 +3,7 @@ import { larger, smaller } from '../../core/bigints.ts'
 import { DevchainError, isInterruption, printValue } from '../../core/errors.ts'
 import { type Address, EMPTY_BYTES } from '../../core/hex.ts'
 import type { Cancellation } from '../../evm/cancellation.ts'
-import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
+import { isAtLeast } from '../../protocol/forks.ts'
 import type {
   BlobFields,
   TransactionType,
@@ -86,9 +86,8 @@ export function filled(state: ChainState, given: GasRequest, now: number): Unsig
   const from = senderOf(request)
   checkRequest(state, request)
   const rules = nextRules(state, now)
-  const { hardfork, baseFee } = rules
-  const isProtected = isAtLeast(hardfork, 'spuriousDragon')
-  const { type, maxFeePerGas, maxPriorityFeePerGas } = feesFor(state, request, hardfork, baseFee)
+  const isProtected = isAtLeast(rules.hardfork, 'spuriousDragon')
+  const { type, maxFeePerGas, maxPriorityFeePerGas } = feesFor(state, request, rules)
   return {
     type,
     maxFeePerGas,
@@ -158,29 +157,22 @@ function checkType(request: TransactionRequest, isDynamic: boolean): void {
     const message = `transaction type not supported: expected 0 to 4, got ${printValue(type)}`
     throw new DevchainError('TYPE_NOT_SUPPORTED', message)
   }
-  const misfits = [
-    { name: 'maxFeePerGas', isThere: isDynamic && type < 2 },
-    {
-      name: 'accessList',
-      isThere: accessList !== undefined && accessList.length > 0 && type === 0,
-    },
-    { name: 'authorizationList', isThere: authorizationList !== undefined && type !== 4 },
-    { name: 'blobVersionedHashes', isThere: blobs !== undefined && type !== 3 },
-  ]
-  const misfit = misfits.find(({ isThere }) => isThere)
+  const misfits = {
+    maxFeePerGas: isDynamic && type < 2,
+    accessList: accessList !== undefined && accessList.length > 0 && type === 0,
+    authorizationList: authorizationList !== undefined && type !== 4,
+    blobVersionedHashes: blobs !== undefined && type !== 3,
+  }
+  const [misfit] = Object.entries(misfits).find(([, isThere]) => isThere) ?? []
   if (misfit === undefined) return
-  const message = `a transaction of type ${type} has no ${misfit.name}`
+  const message = `a transaction of type ${type} has no ${misfit}`
   throw new DevchainError('INVALID_PARAMS', message)
 }
 
 /** By default enough to be mined, even if the base fee is above the default price. */
-function feesFor(
-  state: ChainState,
-  request: TransactionRequest,
-  hardfork: Hardfork,
-  baseFee: bigint,
-): Fees {
-  const type = typeFor(state, request, hardfork, baseFee)
+function feesFor(state: ChainState, request: TransactionRequest, rules: NextRules): Fees {
+  const { hardfork, baseFee } = rules
+  const type = typeFor(state, request, rules)
   const { gasPrice: defaultPrice, minGasPrice, tip: usualTip } = state.settings
   const { capCoversTip, usualPriceBeforeLondon } = state.config.behaviour
   const isEarly = !isAtLeast(hardfork, 'london') && defaultPrice === 0n
@@ -205,8 +197,7 @@ function feesFor(
 function typeFor(
   { settings, config }: ChainState,
   request: TransactionRequest,
-  hardfork: Hardfork,
-  baseFee: bigint,
+  { hardfork, baseFee }: NextRules,
 ): TransactionType {
   const { type, gasPrice } = request
   const isMarket = isAtLeast(hardfork, 'london') && baseFee + settings.tip > settings.gasPrice
