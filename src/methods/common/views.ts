@@ -1,7 +1,6 @@
 // Transactions and receipts in the form of the node named by `--compat`.
 import type { Hash } from '../../core/hex.ts'
 import { executedAt, type TransactionPlace } from '../../node/ledger/blocktree.ts'
-import { belowNumber } from '../../node/ledger/upstream.ts'
 import { nextRules } from '../../node/mining/environment.ts'
 import { blobFeeOf } from '../../node/sending/gasoracle.ts'
 import type { BlockView } from '../wire/encodeblock.ts'
@@ -19,7 +18,7 @@ export function viewOfReceipt(
   const { header } = place.record.block
   const hardfork = chain.state.config.hardforkAt(header.number, header.timestamp)
   const without = profile.omittedMembers?.(executedAt(place).transaction, hardfork)
-  const view = { ...place, without, belowNumber: belowNumber(chain.state.config.upstream, header) }
+  const view = { ...place, without, belowNumber: chain.state.config.upstream?.seenNumber?.(header) }
   if (!profile.receiptsHaveBlockFields) return view
   const blobPrice = header.excessBlobGas === undefined ? undefined : blobFeeOf(chain.state, header)
   return { ...view, blobPrice, timestamp: header.timestamp }

@@ -12,7 +12,6 @@ import { stateAt } from '../../node/chain/lookup.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import { executedAt, headOf } from '../../node/ledger/blocktree.ts'
 import { minedPlace } from '../../node/ledger/leftblocks.ts'
-import { belowNumber } from '../../node/ledger/upstream.ts'
 import { rewardsIn } from '../../node/mining/rewards.ts'
 import { sentWithNonce } from '../../node/sending/inclusion.ts'
 import { param } from '../../rpc/method.ts'
@@ -200,7 +199,7 @@ async function search(
   const { upstream } = chain.state.config
   const views = places.map((place) => ({
     ...place,
-    belowNumber: belowNumber(upstream, place.record.block.header),
+    belowNumber: upstream?.seenNumber?.(place.record.block.header),
   }))
   return { places: views, isComplete }
 }

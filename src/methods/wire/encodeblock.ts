@@ -2,7 +2,7 @@
 
 import type { Hash } from '../../core/hex.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
-import { belowNumber, type Upstream } from '../../node/ledger/upstream.ts'
+import type { Upstream } from '../../node/ledger/upstream.ts'
 import { type Block, cumulativeDifficulty, sealBlock } from '../../protocol/blocks/block.ts'
 import {
   FIELDS,
@@ -141,7 +141,7 @@ export function viewOfBlock(
     transactions: full ? transactions.map(whole) : transactions.map((each) => each.hash),
     uncles: uncles.map(hashHeader),
     withdrawals: header.withdrawalsRoot === undefined ? undefined : record.block.withdrawals,
-    belowNumber: belowNumber(upstream, header),
+    belowNumber: upstream?.seenNumber?.(header),
   }
 }
 

@@ -80,8 +80,7 @@ export function addresses(book: AccountBook): readonly Address[] {
 }
 
 export function keyOf(book: AccountBook, address: Address, nowMs: number): Uint8Array | undefined {
-  const open = book.held.get(address)?.open
-  return open !== undefined && nowMs < open.untilMs ? open.key : undefined
+  return isOpen(book, address, nowMs) ? book.held.get(address)?.open?.key : undefined
 }
 
 export function requireKey(book: AccountBook, address: Address, nowMs: number): Uint8Array {

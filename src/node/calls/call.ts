@@ -75,11 +75,7 @@ export async function callMany(
   return results
 }
 
-/**
- * @param lines console output; none where the transaction's log entry shows it
- * @returns `EXECUTION_REVERTED` or `EXECUTION_HALTED`, `data` the raw output as hex
- */
-/** With what the run says of its cause. */
+/** As `executionError`, with what the run says of its cause. */
 export function failureOfCall(
   failure: Failure,
   { blockGas, output, consoleLines }: Outcome,
@@ -89,6 +85,10 @@ export function failureOfCall(
   return executionError({ ...failure, reason }, output, consoleLines)
 }
 
+/**
+ * @param lines console output; none where the transaction's log entry shows it
+ * @returns `EXECUTION_REVERTED` or `EXECUTION_HALTED`, `data` the raw output as hex
+ */
 export function executionError(
   { kind, reason }: Failure,
   output: Uint8Array,

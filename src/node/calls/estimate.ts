@@ -70,15 +70,14 @@ function estimateOn(given: CallContext, request: CallRequest): MaybePromise<bigi
     if (failure !== undefined) {
       throw withRerun(estimateError(failure, outcome, cap), rerunOf(outcome))
     }
-    if (gasNeed?.isCertain === true) {
-      return answered(context, outcome, cap, message, larger(minimum, gasNeed.gas))
-    }
     const guess = gasNeed?.gas ?? outcome.gasUsed + outcome.gasRefund
     const succeeds = async (gasLimit: bigint): Promise<boolean> =>
       (await run(gasLimit)).failure === undefined
-    return whenThere(smallestGas(succeeds, { minimum, cap: cap.gas, guess }), (gas) =>
-      answered(context, outcome, cap, message, gas),
-    )
+    const exact =
+      gasNeed?.isCertain === true
+        ? larger(minimum, gasNeed.gas)
+        : smallestGas(succeeds, { minimum, cap: cap.gas, guess })
+    return whenThere(exact, (gas) => answered(context, outcome, cap, message, gas))
   })
 }
 

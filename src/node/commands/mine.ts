@@ -153,11 +153,7 @@ function checkBlocks({ tree }: ChainState, blocks: bigint): void {
 }
 
 /** The timestamp `interval` seconds after the head, or the earliest valid one; undefined without an interval. */
-function spaced(
-  state: ChainState,
-  now: number,
-  interval: bigint | undefined,
-): bigint | undefined {
+function spaced(state: ChainState, now: number, interval: bigint | undefined): bigint | undefined {
   if (interval === undefined) return undefined
   const timestamp = timestampIn(nextTimestamps(state, now, interval), 0)
   checkSpaced(timestamp)

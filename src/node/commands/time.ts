@@ -1,16 +1,12 @@
 // Commands that set a chain's clock, or the time of its genesis.
+import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { sealBlock } from '../../protocol/blocks/block.ts'
+import { MAX_TIMESTAMP } from '../../protocol/timestamps.ts'
 import { headOf, treeFrom } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import type { Change } from '../ledger/change.ts'
-import {
-  checkTimestamp,
-  clockShift,
-  increasedTime,
-  withInterval,
-  withTime,
-} from '../ledger/clock.ts'
+import { checkTimestamp, clockShift, increasedTime, movedTo } from '../ledger/clock.ts'
 
 /** Its value is the sum of all increases, in seconds. */
 export function increaseTime(state: ChainState, seconds: bigint, now: number): Change<bigint> {
@@ -26,7 +22,8 @@ export function setNextTimestamp(state: ChainState, timestamp: bigint): Change<u
 
 /** Its value is the shift of the clock from its source in seconds, negative when behind. */
 export function setTime(state: ChainState, timestamp: bigint, now: number): Change<bigint> {
-  const clock = withTime(state, timestamp, now)
+  checkTimestamp(state, timestamp)
+  const clock = movedTo(state, timestamp, now)
   return { state: { ...state, clock }, value: clockShift(clock) }
 }
 
@@ -35,7 +32,13 @@ export function setBlockInterval(
   state: ChainState,
   interval: bigint | undefined,
 ): Change<undefined> {
-  return { state: { ...state, clock: withInterval(state, interval) }, value: undefined }
+  const { number, timestamp } = headOf(state.tree).block.header
+  const most = MAX_TIMESTAMP - timestamp
+  if (interval !== undefined && interval > most) {
+    const message = `expected an interval of at most ${most} seconds after block ${number} (${timestamp}), got ${interval}: times end at ${MAX_TIMESTAMP}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  return { state: { ...state, clock: { ...state.clock, interval } }, value: undefined }
 }
 
 /** For a genesis without blocks on it, to match that of a peer's chain; undefined if that gives another hash. */

@@ -92,7 +92,7 @@ export function clockAfterBlock(
   return isKept ? clock : movedTo(state, timestamp, now)
 }
 
-function movedTo(state: ChainState, timestamp: bigint, now: number): ClockState {
+export function movedTo(state: ChainState, timestamp: bigint, now: number): ClockState {
   const adjustment = state.clock.adjustment + timestamp - chainTime(state, now)
   return { ...state.clock, adjustment, nextTimestamp: undefined }
 }
@@ -122,20 +122,6 @@ export function increasedTime(state: ChainState, seconds: bigint, now: number): 
     adjustment: clock.adjustment + ahead,
     nextTimestamp: pinned === undefined ? undefined : pinned + seconds,
   }
-}
-
-export function withTime(state: ChainState, timestamp: bigint, now: number): ClockState {
-  checkTimestamp(state, timestamp)
-  return movedTo(state, timestamp, now)
-}
-
-export function withInterval(state: ChainState, interval: bigint | undefined): ClockState {
-  const { number, timestamp } = headOf(state.tree).block.header
-  if (interval !== undefined && interval > MAX_TIMESTAMP - timestamp) {
-    const message = `expected an interval of at most ${MAX_TIMESTAMP - timestamp} seconds after block ${number} (${timestamp}), got ${interval}: times end at ${MAX_TIMESTAMP}`
-    throw new DevchainError('INVALID_PARAMS', message)
-  }
-  return { ...state.clock, interval }
 }
 
 /** @throws {DevchainError} `INVALID_PARAMS` when no block with this timestamp could follow the head */

@@ -71,19 +71,11 @@ export interface Upstream {
   ) => Promise<T>
 }
 
-/** The NUMBER that contracts see, where it is not the block's own. */
+/** The NUMBER that contracts see, where it is not the block's own but that of an L1. */
 export type SeenNumber = (block: {
   readonly number: bigint
   readonly timestamp: bigint
 }) => bigint | undefined
-
-/** The L1 block number that contracts saw in a block; undefined on networks without an L1. */
-export function belowNumber(
-  upstream: Upstream | undefined,
-  block: Parameters<SeenNumber>[0],
-): bigint | undefined {
-  return upstream?.seenNumber?.(block)
-}
 
 export interface ForkBase {
   readonly upstream: Upstream

@@ -1,5 +1,6 @@
 // The environment of a block: what contracts see, and the source of the header.
-import { type Hash, ZERO_HASH } from '../../core/hex.ts'
+import { hashBytes, keccakHash } from '../../core/crypto/crypto.ts'
+import { concatBytes, type Hash, paddedBytes, ZERO_HASH } from '../../core/hex.ts'
 import type { BlockEnvironment, BlockStartJob } from '../../evm/executor.ts'
 import { nextDifficulty } from '../../protocol/blocks/difficulty.ts'
 import { type Header, NO_PROOF } from '../../protocol/blocks/header.ts'
@@ -16,7 +17,6 @@ import { hashByNumber, headOf } from '../ledger/blocktree.ts'
 import type { ChainConfig, ChainState, Settings } from '../ledger/chainstate.ts'
 import { nextTimestamp, requireFits } from '../ledger/clock.ts'
 import { ancestorHash } from '../ledger/leftblocks.ts'
-import { derivedRandao } from './randao.ts'
 
 export type NextRules = Pick<
   BlockEnvironment,
@@ -122,6 +122,16 @@ export function environmentAfter(
     blockHash: given.blockHash,
     signers: signersOf(accounts),
   }
+}
+
+/** The randomness (PREVRANDAO) of a chain without stakers. Deterministic: from the parent, the number and the count of abandoned blocks, so that a replacement block differs. */
+export function derivedRandao(parentHash: Hash, number: bigint, abandoned: number): Hash {
+  return keccakHash(randaoSeed(hashBytes(parentHash), number, abandoned))
+}
+
+export function randaoSeed(parentHash: Uint8Array, number: bigint, abandoned: number): Uint8Array {
+  const seed = concatBytes(parentHash, paddedBytes(number, 32))
+  return abandoned === 0 ? seed : concatBytes(seed, paddedBytes(BigInt(abandoned), 32))
 }
 
 /** There is a block in each slot, as there is no beacon chain here. */

@@ -8,7 +8,7 @@ import type { Header, LaterFields } from '../../protocol/blocks/header.ts'
 import { emptyAccessList, listedQueues } from '../../state/systemslots.ts'
 import type { World } from '../../state/world.ts'
 import type { BlockRecord, BlockRun } from '../ledger/blockrecord.ts'
-import { derivedRandao } from './randao.ts'
+import { derivedRandao } from './environment.ts'
 
 export interface RunTemplate {
   /** The block before the first: empty, with the same header but for what follows from number and time. */

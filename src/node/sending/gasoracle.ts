@@ -78,9 +78,9 @@ function suggestedTip({ tree, settings, config }: ChainState): bigint {
   const records = recordsUpTo(tree, head, Math.min(SAMPLE_BLOCKS, own))
   const lowest = records.flatMap((record) => {
     const tips = paidTips(record).map(({ tip }) => tip)
-    return tips.sort(ascending).slice(0, SAMPLES_PER_BLOCK)
+    return tips.sort((a, b) => Number(a - b)).slice(0, SAMPLES_PER_BLOCK)
   })
-  const tips = lowest.sort(ascending)
+  const tips = lowest.sort((a, b) => Number(a - b))
   return tips[Math.floor(((tips.length - 1) * SAMPLE_PERCENTILE) / 100)] ?? 0n
 }
 
@@ -113,7 +113,7 @@ export async function feeHistory(
   checkPercentiles(percentiles ?? [])
   const records = recordsUpTo(state.tree, newest, Number(count))
   const yieldIfDue = yielder()
-  const fees: BlockFees[] = []
+  const fees: ReturnType<typeof feesOf>[] = []
   for (const record of records) {
     fees.push(feesOf(state, record, percentiles))
     await yieldIfDue()
@@ -129,19 +129,7 @@ export async function feeHistory(
   }
 }
 
-interface BlockFees {
-  readonly baseFee: bigint
-  readonly gasRatio: number
-  readonly blobFee: bigint
-  readonly blobGasRatio: number
-  readonly reward: readonly bigint[]
-}
-
-function feesOf(
-  state: ChainState,
-  record: BlockRecord,
-  percentiles: readonly number[] = [],
-): BlockFees {
+function feesOf(state: ChainState, record: BlockRecord, percentiles: readonly number[] = []) {
   const { header } = record.block
   return {
     baseFee: header.baseFeePerGas ?? 0n,
@@ -212,7 +200,7 @@ function checkPercentiles(percentiles: readonly number[]): void {
 
 /** The tip at each percentile of the block's gas, cheapest first; zeros for an empty block. */
 function rewards(record: BlockRecord, percentiles: readonly number[]): bigint[] {
-  const tips = paidTips(record).sort((a, b) => ascending(a.tip, b.tip))
+  const tips = paidTips(record).sort((a, b) => Number(a.tip - b.tip))
   return percentiles.map((percentile) => {
     const threshold = (Number(record.block.header.gasUsed) * percentile) / 100
     let bought = 0
@@ -226,8 +214,4 @@ function rewards(record: BlockRecord, percentiles: readonly number[]): bigint[] 
 
 function ratio(part: bigint, whole: bigint): number {
   return whole === 0n ? 0 : Number(part) / Number(whole)
-}
-
-function ascending(a: bigint, b: bigint): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

@@ -26,7 +26,8 @@ export class HashIndex {
 
   /** As `entry`, from the bytes of a hash. */
   static entryOf(bytes: Uint8Array, number: number): number {
-    return ((bytes[0]! << 20) | (bytes[1]! << 12) | (bytes[2]! << 4) | (bytes[3]! >> 4)) * NUMBERS + number
+    const first = (bytes[0]! << 20) | (bytes[1]! << 12) | (bytes[2]! << 4) | (bytes[3]! >> 4)
+    return first * NUMBERS + number
   }
 
   /** Numbers of blocks, newest first. */
