@@ -1,7 +1,6 @@
 // A list of rows of one height, of which only those in sight exist.
-import type { VNode } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { type Children, html } from '../html.ts'
+import { type Children, html, type VNode } from '../html.ts'
 import { moveByArrows } from './keys.ts'
 
 interface ListProps<T> {
