@@ -28,6 +28,8 @@ export const html: (strings: TemplateStringsArray, ...values: unknown[]) => VNod
 
 export type Children = ComponentChildren
 
+export type { VNode }
+
 /** What is in the field that an event is of. */
 export function typedIn(event: Event): string {
   return (event.currentTarget as HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement).value

@@ -2,10 +2,10 @@
 import { type ComponentType, render, type VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { number as count, short } from '../core/format.ts'
-import { ChainClient } from './data/chain.ts'
+import { client } from './data/chain.ts'
 import { go, linkTo, type Route, useRoute, type ViewProps } from './data/route.ts'
 import { placeOf } from './data/search.ts'
-import { ChainContext, useChain, useView } from './data/use.ts'
+import { useView } from './data/use.ts'
 import { classes, html } from './html.ts'
 import { useKeys } from './parts/keys.ts'
 import { AccountView } from './views/account.ts'
@@ -58,8 +58,7 @@ function titleOfView({ title }: ViewEntry, { parts: [, id] }: Route): string {
 function App(): VNode {
   const route = useRoute()
   const [isHelping, setHelping] = useState(false)
-  const search = useRef<HTMLInputElement>(null)
-  useShortcuts(search, () => setHelping((is) => !is))
+  useShortcuts(() => setHelping((is) => !is))
   const entry = viewAt(route)
   const arriving = useArriving(route.parts.join('/'))
   const title = entry === undefined ? 'Not found' : titleOfView(entry, route)
@@ -68,7 +67,7 @@ function App(): VNode {
   }, [title])
   return html`
     <a class="skip hidden" href="#main" onClick=${skip}>Skip to content</a>
-    <${Header} search=${search} onHelp=${() => setHelping(true)} />
+    <${Header} onHelp=${() => setHelping(true)} />
     <${Navigation} current=${entry} />
     <main id="main" tabindex="-1" class=${classes(entry?.isFull && 'full', arriving)}>
       <${Problem} />
@@ -91,14 +90,13 @@ const MOST_ARRIVING_MS = 2_000
 
 /** The class of a view that still reads what it shows first: not all of it is seen, so that nothing moves under its reader. */
 function useArriving(view: string): string {
-  const chain = useChain()
   const [shown, setShown] = useState({ view: '', how: 'arriving' })
   useEffect(() => {
     let [quiet, sent, sinceMs, how, isGone] = [0, 0, performance.now(), 'arriving', false]
     const look = (): void => {
       if (isGone) return
-      const { socket } = chain
-      const { status } = chain.view
+      const { socket } = client
+      const { status } = client.view
       if (status === 'connecting') sinceMs = performance.now()
       // a request may have been sent and answered since the last look
       const isQuiet = status !== 'connecting' && !socket.isWaiting && socket.sent === sent
@@ -114,7 +112,7 @@ function useArriving(view: string): string {
     return () => {
       isGone = true
     }
-  }, [chain, view])
+  }, [view])
   return shown.view === view ? shown.how : 'arriving'
 }
 
@@ -129,16 +127,14 @@ const STATUS = {
   lost: ['bad', 'Reconnecting'],
 } as const
 
-type InputRef = Readonly<{ current: HTMLInputElement | null }>
-
-function Header({ search, onHelp }: { search: InputRef; onHelp: () => void }): VNode {
-  const { path } = useChain()
+function Header({ onHelp }: { onHelp: () => void }): VNode {
+  const { path } = client
   const { head, status, chainId, pending } = useView()
   const [kind, word] = STATUS[status]
   return html`<header class="top">
     <a class="brand strong flow" href="#/" aria-label="devchain"><img src="/page.svg" alt="" width="22" height="22" /><span>devchain</span></a>
     <span class="where dim cut" title="Path and id of the chain">${path === '/' ? '' : `${path} `}${chainId === undefined ? '' : `chain ${chainId}`}</span>
-    <${Search} input=${search} />
+    <${Search} />
     <div class="now flow">
       <span class="pending warn" title="Transactions in the pool">${pending > 0 && `${count(pending)} pending`}</span>
       <a class="height strong" href=${head ? linkTo(['block', head.number]) : '#/'} title="Newest block">
@@ -149,22 +145,29 @@ function Header({ search, onHelp }: { search: InputRef; onHelp: () => void }): V
   </header>`
 }
 
-function Search({ input }: { input: InputRef }): VNode {
-  const chain = useChain()
+/** `/` goes there. */
+function Search(): VNode {
+  const field = useRef<HTMLInputElement>(null)
   const [problem, setProblem] = useState('')
+  useKeys((event) => {
+    if (event.key !== '/') return
+    event.preventDefault()
+    field.current!.focus()
+  })
   const find = async (event: Event): Promise<void> => {
     event.preventDefault()
-    const text = input.current?.value.trim() ?? ''
+    const input = field.current!
+    const text = input.value.trim()
     if (text === '') return
-    const place = await placeOf(chain, text)
+    const place = await placeOf(text)
     if (place === undefined) return setProblem(`nothing found for ${text}`)
     setProblem('')
-    input.current!.value = ''
-    input.current!.blur()
+    input.value = ''
+    input.blur()
     go(linkTo(place))
   }
   return html`<form class="search flow" role="search" onSubmit=${find}>
-    <input ref=${input} type="search" spellcheck=${false} autocomplete="off" aria-label="Search"
+    <input ref=${field} type="search" spellcheck=${false} autocomplete="off" aria-label="Search"
       placeholder="Block, transaction, address or name" onInput=${() => setProblem('')} />
     <kbd aria-hidden="true">/</kbd>
     <span class="problem notice bad" role="alert">${problem}</span>
@@ -189,19 +192,14 @@ function Problem(): VNode | false {
   )
 }
 
-/** `/` searches, `?` helps, `g` and a letter go to a view. */
-function useShortcuts(search: InputRef, help: () => void): void {
+/** `?` helps, `g` and a letter go to a view. */
+function useShortcuts(help: () => void): void {
   const isGoing = useRef(false)
-  useKeys((event) => {
-    const { key } = event
+  useKeys(({ key }) => {
     const view = isGoing.current && LISTED.find((each) => each.key === key)
     isGoing.current = key === 'g'
     if (view) go(linkTo([view.path]))
     else if (key === '?') help()
-    else if (key === '/') {
-      event.preventDefault()
-      search.current?.focus()
-    }
   })
 }
 
@@ -223,8 +221,6 @@ function Help({ onClose }: { onClose: () => void }): VNode {
   </dialog>`
 }
 
-const origin = location.origin.replace(/^http/, 'ws')
-const chain = new ChainClient(origin, location.pathname.replace(/(?<=.)\/$/, ''))
-addEventListener('focus', () => chain.socket.hurry())
+addEventListener('focus', () => client.socket.hurry())
 document.body.textContent = ''
-render(html`<${ChainContext.Provider} value=${chain}><${App} /><//>`, document.body)
+render(html`<${App} />`, document.body)

@@ -6,6 +6,7 @@ export interface Act {
   readonly title: string
   readonly about: string
   readonly fields?: readonly Field[]
+  /** What is in the fields at first. */
   readonly start?: Texts
   readonly isDangerous?: boolean
   readonly calls: (values: FormValues, owned: readonly string[]) => readonly RpcCall[]

@@ -7,8 +7,6 @@ export function call(method: string, ...params: readonly unknown[]): RpcCall {
   return { method, params }
 }
 
-type Members = Readonly<Record<string, string | undefined>>
-
 /** Calls to a URL in each form. */
 export const CALL_FORMS: Readonly<
   Record<string, (calls: readonly RpcCall[], url: string) => string>
@@ -29,71 +27,55 @@ function curlOf(url: string, { method, params }: RpcCall): string {
 
 /** The client on which the calls of `viemOf` run. */
 function viemClientOf(url: string): string {
-  return `const client = createTestClient({ mode: 'hardhat', transport: http(${quoted(url)}) })
+  return `const client = createTestClient({ mode: 'hardhat', transport: http(${literal(url)}) })
   .extend(publicActions).extend(walletActions)`
 }
 
-function viemOf(call: RpcCall): string {
-  const [first, second] = call.params as readonly [unknown, unknown]
-  const write = ACTIONS[call.method]
-  return `await client.${write === undefined ? requestOf(call) : write(first, second)}`
+function viemOf({ method, params }: RpcCall): string {
+  const [first, second] = params as readonly [unknown, unknown]
+  const request = `{ method: ${literal(method)}, params: ${JSON.stringify(params)} }`
+  const [name, argument] = ACTIONS[method]?.(first, second) ?? []
+  return `await client.${name === undefined ? `request(${request})` : `${name}(${literal(argument)})`}`
 }
 
+type Action = readonly [name: string, argument?: unknown]
+
 /** The actions of viem's clients by method, where there is one; all others go out as plain requests. */
-const ACTIONS: Readonly<Record<string, (first: unknown, second: unknown) => string>> = {
-  eth_sendTransaction: (order) =>
-    `sendTransaction(${object({ ...transactionOf(order), chain: 'null' })})`,
-  eth_call: (order, block) => `call(${object({ ...transactionOf(order), ...blockOf(block) })})`,
-  hardhat_impersonateAccount: (address) => `impersonateAccount({ address: ${quoted(address)} })`,
-  hardhat_stopImpersonatingAccount: (address) =>
-    `stopImpersonatingAccount({ address: ${quoted(address)} })`,
-  hardhat_setBalance: (address, value) =>
-    `setBalance({ address: ${quoted(address)}, value: ${big(value)} })`,
-  hardhat_mine: (blocks, interval) =>
-    `mine(${object({ blocks: plain(blocks ?? '0x1'), interval: interval === undefined ? undefined : plain(interval) })})`,
-  evm_increaseTime: (seconds) => `increaseTime({ seconds: ${plain(seconds)} })`,
-  evm_setNextBlockTimestamp: (timestamp) =>
-    `setNextBlockTimestamp({ timestamp: ${big(timestamp)} })`,
-  evm_setAutomine: (enabled) => `setAutomine(${enabled})`,
-  evm_snapshot: () => 'snapshot()',
-  evm_revert: (id) => `revert({ id: ${quoted(id)} })`,
+const ACTIONS: Readonly<Record<string, (first: unknown, second: unknown) => Action>> = {
+  eth_sendTransaction: (order) => ['sendTransaction', { ...transactionOf(order), chain: null }],
+  eth_call: (order, block) => ['call', { ...transactionOf(order), ...blockOf(block) }],
+  hardhat_impersonateAccount: (address) => ['impersonateAccount', { address }],
+  hardhat_stopImpersonatingAccount: (address) => ['stopImpersonatingAccount', { address }],
+  hardhat_setBalance: (address, value) => ['setBalance', { address, value: big(value) }],
+  hardhat_mine: (blocks = 1, interval) => {
+    return ['mine', { blocks: Number(blocks), interval: interval && Number(interval) }]
+  },
+  evm_increaseTime: (seconds) => ['increaseTime', { seconds: Number(seconds) }],
+  evm_setNextBlockTimestamp: (time) => ['setNextBlockTimestamp', { timestamp: big(time) }],
+  evm_setAutomine: (enabled) => ['setAutomine', enabled],
+  evm_snapshot: () => ['snapshot'],
 }
 
 /** viem names the sender `account`, and takes amounts as big integers. */
-function transactionOf(order: unknown): Members {
-  const { from, to, value, data, gas } = order as Members
-  return {
-    account: from && quoted(from),
-    to: to && quoted(to),
-    value: value && big(value),
-    data: data && quoted(data),
-    gas: gas && big(gas),
-  }
+function transactionOf(order: unknown): object {
+  const { from, to, value, data, gas } = order as Readonly<Record<string, unknown>>
+  return { account: from, to, value: big(value), data, gas: big(gas) }
 }
 
-function blockOf(block: unknown): Members {
+function blockOf(block: unknown): object {
   if (block === undefined || block === 'latest') return {}
-  if (typeof block === 'object') return { blockHash: quoted((block as Members).blockHash) }
-  return String(block).startsWith('0x') ? { blockNumber: big(block) } : { blockTag: quoted(block) }
+  if (typeof block === 'object') return { ...block }
+  return String(block).startsWith('0x') ? { blockNumber: big(block) } : { blockTag: block }
 }
 
-function requestOf({ method, params }: RpcCall): string {
-  return `request({ method: ${quoted(method)}, params: ${JSON.stringify(params)} })`
+function big(quantity: unknown): bigint | undefined {
+  return quantity === undefined ? undefined : BigInt(String(quantity))
 }
 
-function object(members: Members): string {
-  const set = Object.entries(members).filter(([, value]) => value !== undefined)
-  return `{ ${set.map(([name, value]) => `${name}: ${value}`).join(', ')} }`
-}
-
-function quoted(value: unknown): string {
-  return JSON.stringify(String(value))
-}
-
-function plain(quantity: unknown): string {
-  return BigInt(String(quantity)).toString()
-}
-
-function big(quantity: unknown): string {
-  return `${plain(quantity)}n`
+/** As JavaScript; nothing for undefined. */
+function literal(value: unknown): string {
+  if (typeof value === 'bigint') return `${value}n`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? ''
+  const set = Object.entries(value).filter(([, each]) => each !== undefined)
+  return `{ ${set.map(([name, each]) => `${name}: ${literal(each)}`).join(', ')} }`
 }

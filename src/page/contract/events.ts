@@ -1,5 +1,4 @@
 // The events of a contract, newest first, a stretch of blocks at a time.
-import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import { number as count, plural, short } from '../../core/format.ts'
 import { eventIn } from '../data/abi.ts'
@@ -8,7 +7,7 @@ import { linkTo, type Route } from '../data/route.ts'
 import type { RpcLog } from '../data/shapes.ts'
 import { leftUpTo, usePoint } from '../data/time.ts'
 import { useRead, useReads } from '../data/use.ts'
-import { html } from '../html.ts'
+import { html, type VNode } from '../html.ts'
 import { HexLink, Linked, Waiting } from '../parts/basics.ts'
 import { Cell, List } from '../parts/list.ts'
 

@@ -1,5 +1,4 @@
 // The functions of a contract as forms: read, or simulate and send.
-import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import { encodeFunctionData } from 'viem/utils'
 import { sending } from '../acts/acts.ts'
@@ -15,7 +14,7 @@ import {
 } from '../data/abi.ts'
 import type { BlockParam } from '../data/time.ts'
 import { useOwned } from '../data/use.ts'
-import { html } from '../html.ts'
+import { html, type VNode } from '../html.ts'
 import { Empty, Linked } from '../parts/basics.ts'
 import { type Run, RunResult } from '../parts/calls.ts'
 import { CallForm } from '../parts/form.ts'

@@ -1,5 +1,4 @@
 // What changed an account, newest first: transactions and what was set without one; storage by name, balance, nonce and code.
-import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import { number as count, ether, plural } from '../../core/format.ts'
 import { hex } from '../data/format.ts'
@@ -7,7 +6,7 @@ import { linkTo, type Route } from '../data/route.ts'
 import type { RpcTrace, RpcTransaction } from '../data/shapes.ts'
 import { leftUpTo, stateOf, usePoint } from '../data/time.ts'
 import { type Reading, useRead, useReads, useSteady } from '../data/use.ts'
-import { html } from '../html.ts'
+import { html, type VNode } from '../html.ts'
 import { Empty, HexLink, Waiting } from '../parts/basics.ts'
 import { Group } from '../parts/storage.ts'
 import { callText, useDescription } from '../parts/transactions.ts'
@@ -17,7 +16,7 @@ const PAGE = 10
 
 type RpcPage = Readonly<{ txs: readonly RpcTransaction[]; lastPage: boolean }>
 
-type HistoryProps = Readonly<{ address: string; route: Route }>
+export type HistoryProps = Readonly<{ address: string; route: Route }>
 
 /** Transactions of an account up to a point, newest first. @param older those before this block */
 export function useTransactionsOf(

@@ -1,6 +1,6 @@
 // The calls of all other clients of this chain, as they come, from the first look at the log on.
-import { memoizeByIdentity } from '../../core/lrucache.ts'
-import type { ChainClient } from './chain.ts'
+import { lazy } from '../../core/lrucache.ts'
+import { client } from './chain.ts'
 
 export interface LoggedCall {
   readonly id: number
@@ -27,7 +27,6 @@ const PRINTED = { method: 'console.log', params: [], durationMs: 0, result: '', 
 
 /** Sends `change` when calls came. */
 class CallLog extends EventTarget {
-  readonly #chain: ChainClient
   #count = 0
   #isSubscribed = false
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -35,10 +34,9 @@ class CallLog extends EventTarget {
   calls: LoggedCall[] = []
   problem: Error | undefined
 
-  constructor(chain: ChainClient) {
+  constructor() {
     super()
-    this.#chain = chain
-    chain.addEventListener('change', () => this.#follow())
+    client.addEventListener('change', () => this.#follow())
     this.#follow()
   }
 
@@ -49,14 +47,14 @@ class CallLog extends EventTarget {
 
   /** A subscription ends with its connection. */
   #follow(): void {
-    const isOpen = this.#chain.view.status === 'open'
+    const isOpen = client.view.status === 'open'
     if (!isOpen || this.#isSubscribed) {
       this.#isSubscribed &&= isOpen
       return
     }
     this.#isSubscribed = true
     this.problem = undefined
-    this.#chain
+    client
       .subscribe('calls', (news) => this.#take(news as CallNews))
       .catch((error: Error) => {
         this.problem = error
@@ -80,7 +78,5 @@ class CallLog extends EventTarget {
   }
 }
 
-/** One for a chain. */
-export const callLogOf: (chain: ChainClient) => CallLog = memoizeByIdentity(
-  (chain) => new CallLog(chain),
-)
+/** Begins with the first look. */
+export const callLog: () => CallLog = lazy(() => new CallLog())

@@ -39,8 +39,8 @@ const BETWEEN_MS = 80
 const HIDDEN_MS = 1_000
 
 /** Sends `change` when its view changed. */
-export class ChainClient extends EventTarget {
-  readonly path: string
+class ChainClient extends EventTarget {
+  readonly path: string = location.pathname.replace(/(?<=.)\/$/, '')
   readonly socket: RpcSocket
   #kept = new LruCache<string, Kept>(KEPT, KEPT_SIZE)
   readonly #running = new Map<string, Promise<Kept>>()
@@ -57,10 +57,9 @@ export class ChainClient extends EventTarget {
   #isAnnouncing = false
   #announcedMs = 0
 
-  constructor(origin: string, path: string) {
+  constructor() {
     super()
-    this.path = path
-    this.socket = new RpcSocket(`${origin}${path}`, {
+    this.socket = new RpcSocket(`${location.origin.replace(/^http/, 'ws')}${this.path}`, {
       onOpen: () => void this.#begin(),
       onLost: () => this.#set({ status: 'lost' }),
       onNews: (id, result) => this.#news.get(id)?.(result),
@@ -159,3 +158,6 @@ export class ChainClient extends EventTarget {
     this.dispatchEvent(new Event('change'))
   }
 }
+
+/** Of the chain at whose URL the page is. */
+export const client: ChainClient = new ChainClient()

@@ -1,4 +1,5 @@
 // Where the page is: the part of the URL behind `#`, so that the browser's history and links work.
+import { attempt } from '../../core/errors.ts'
 import { isHash } from './format.ts'
 import { useEvents } from './use.ts'
 
@@ -14,19 +15,14 @@ export type ViewProps = Readonly<{ route: Route }>
 
 export function routeOf(fragment: string): Route {
   const [path = '', search = ''] = fragment.replace(/^#\/?/, '').split('?', 2)
-  const parts = path.split('/').filter(Boolean).map(decoded)
+  const parts = path
+    .split('/')
+    .filter(Boolean)
+    .map((each) => attempt(() => decodeURIComponent(each)) ?? each)
   const query = Object.fromEntries(new URLSearchParams(search))
   const { at: given = '' } = query
   const at = /^\d{1,15}$/.test(given) ? Number(given) : isHash(given) ? given : undefined
   return { parts, query, at }
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part
-  }
 }
 
 /** `#/block/7?at=5`: at the point at which the page is, unless the query has another. Undefined members are left out. */

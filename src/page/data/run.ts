@@ -1,22 +1,20 @@
 // A recorded run for the debugger: which code each step is of, and where one step or one line further is.
 import type { RpcSources, RpcStructLog, RpcTransaction } from './shapes.ts'
 
-/** What runs: the code of an account, or code that makes a contract. */
-type RunningCode = { readonly account: string } | { readonly creation: string }
+/** What runs: the code of an account, by its address, or code that makes a contract. */
+type RunningCode = string | { readonly creation: string }
 
-export interface RunFrameInfo {
+interface RunFrame {
   readonly code: RunningCode
-  /** `CALL`, `DELEGATECALL`, …; `SEND` for the outermost. */
+  /** `CALL`, `DELEGATECALL`, …; `SEND` for the outermost, which nothing called. */
   readonly kind: string
-  /** The frame that called it: its index; −1 for the outermost. */
-  readonly caller: number
+  readonly caller: RunFrame | undefined
 }
 
 export interface RecordedRun {
   readonly steps: readonly RpcStructLog[]
-  readonly frames: readonly RunFrameInfo[]
-  /** For each step, the index of its frame. */
-  readonly frameOf: Int32Array
+  /** Of each step. */
+  readonly frameOf: readonly RunFrame[]
 }
 
 /** A line of a source. */
@@ -29,29 +27,23 @@ export interface LinePlace {
 }
 
 export function runOf(steps: readonly RpcStructLog[], { to, input }: RpcTransaction): RecordedRun {
-  const outermost = to === null ? { creation: input } : { account: to }
-  const frames: RunFrameInfo[] = [{ code: outermost, kind: 'SEND', caller: -1 }]
-  const frameOf = new Int32Array(steps.length)
-  let current = 0
-  for (const [i, step] of steps.entries()) {
-    const before = steps[i - 1]
-    if (before !== undefined && step.depth > before.depth) {
-      frames.push({ code: codeEnteredBy(before), kind: before.op, caller: current })
-      current = frames.length - 1
-    }
-    for (let depth = before?.depth ?? step.depth; depth > step.depth; depth--) {
-      current = Math.max(0, frames[current]!.caller)
-    }
-    frameOf[i] = current
-  }
-  return { steps, frames, frameOf }
+  const outermost = to ?? { creation: input }
+  let frame: RunFrame = { code: outermost, kind: 'SEND', caller: undefined }
+  const frameOf = steps.map((step, i) => {
+    const before = steps[i - 1] ?? step
+    if (step.depth > before.depth)
+      frame = { code: codeEnteredBy(before), kind: before.op, caller: frame }
+    for (let { depth } = before; depth > step.depth; depth--) frame = frame.caller ?? frame
+    return frame
+  })
+  return { steps, frameOf }
 }
 
 /** By the stack of the instruction that calls or creates. */
 function codeEnteredBy({ op, stack = [], memory = [] }: RpcStructLog): RunningCode {
   if (!op.startsWith('CREATE')) {
     const target = BigInt(stack.at(-2) ?? 0) & ((1n << 160n) - 1n)
-    return { account: `0x${target.toString(16).padStart(40, '0')}` }
+    return `0x${target.toString(16).padStart(40, '0')}`
   }
   const [offset, size] = [Number(stack.at(-2) ?? 0), Number(stack.at(-3) ?? 0)]
   const bytes = memory.map((word) => word.replace(/^0x/, '')).join('')
@@ -59,9 +51,9 @@ function codeEnteredBy({ op, stack = [], memory = [] }: RpcStructLog): RunningCo
 }
 
 /** The frames around a step, the outermost first. */
-export function framesAround({ frames, frameOf }: RecordedRun, step: number): readonly number[] {
-  const around: number[] = []
-  for (let at = frameOf[step] ?? 0; at >= 0; at = frames[at]!.caller) around.unshift(at)
+export function framesAround({ frameOf }: RecordedRun, step: number): readonly RunFrame[] {
+  const around: RunFrame[] = []
+  for (let at = frameOf[step]; at !== undefined; at = at.caller) around.unshift(at)
   return around
 }
 

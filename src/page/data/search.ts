@@ -1,19 +1,19 @@
 // Finds the place for what somebody typed: a block, a transaction, an account or a name.
-import type { ChainClient } from './chain.ts'
+import { client } from './chain.ts'
 import { isAddress, isHash } from './format.ts'
 
 type Place = readonly (string | number)[]
 
 /** Undefined if nothing is there. */
-export async function placeOf(chain: ChainClient, text: string): Promise<Place | undefined> {
+export async function placeOf(text: string): Promise<Place | undefined> {
   const digits = text.replace(/^#|,/g, '')
   if (/^\d{1,15}$/.test(digits)) return ['block', Number(digits)]
   if (isAddress(text)) return ['address', text.toLowerCase()]
-  if (!isHash(text)) return placeOfName(chain, text.toLowerCase())
+  if (!isHash(text)) return placeOfName(text.toLowerCase())
   const hash = text.toLowerCase()
   const [transaction, block] = await Promise.all([
-    chain.request('eth_getTransactionByHash', hash).catch(() => null),
-    chain.request('eth_getBlockByHash', hash, false).catch(() => null),
+    client.request('eth_getTransactionByHash', hash).catch(() => null),
+    client.request('eth_getBlockByHash', hash, false).catch(() => null),
   ])
   if (transaction !== null) return ['tx', hash]
   return block === null ? undefined : ['block', hash]
@@ -23,17 +23,17 @@ export async function placeOf(chain: ChainClient, text: string): Promise<Place |
 const MOST_ACCOUNTS = 256
 
 /** The account with this name, or else the first whose name begins so. */
-async function placeOfName(chain: ChainClient, wanted: string): Promise<Place | undefined> {
+async function placeOfName(wanted: string): Promise<Place | undefined> {
   const range = ['latest', '0x', MOST_ACCOUNTS, true, true]
   const [owned, { accounts }] = await Promise.all([
-    chain.request<readonly string[]>('eth_accounts').catch(() => []),
-    chain
+    client.request<readonly string[]>('eth_accounts').catch(() => []),
+    client
       .request<{ accounts: object }>('debug_accountRange', ...range)
       .catch(() => ({ accounts: {} })),
   ])
   const addresses = new Set([...owned, ...Object.keys(accounts)].map((each) => each.toLowerCase()))
   type Names = Readonly<Record<string, string>>
-  const names = await chain.request<Names>('devchain_names', [...addresses]).catch(() => ({}))
+  const names = await client.request<Names>('devchain_names', [...addresses]).catch(() => ({}))
   const entries = Object.entries(names).map(([address, name]) => [address, name.toLowerCase()])
   const found =
     entries.find(([, name]) => name === wanted) ??

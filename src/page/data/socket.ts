@@ -43,7 +43,7 @@ export class RpcSocket {
   readonly #events: SocketEvents
   readonly #waiting = new Map<number, Waiting>()
   #socket: WebSocket | undefined
-  #queue: { readonly id: number; readonly text: string }[] = []
+  #queue: string[] = []
   #nextId = 1
   #retryMs = RETRY_MS
 
@@ -72,7 +72,7 @@ export class RpcSocket {
       this.#waiting.set(id, { resolve, reject })
       if (alone) return this.#socket.send(text)
       if (this.#queue.length === 0) queueMicrotask(() => this.#flush())
-      this.#queue.push({ id, text })
+      this.#queue.push(text)
     })
   }
 
@@ -85,7 +85,7 @@ export class RpcSocket {
     const queue = this.#queue
     this.#queue = []
     while (queue.length > 0) {
-      const texts = queue.splice(0, MOST_TOGETHER).map(({ text }) => text)
+      const texts = queue.splice(0, MOST_TOGETHER)
       this.#socket?.send(texts.length === 1 ? texts[0]! : `[${texts.join()}]`)
     }
   }

@@ -1,14 +1,6 @@
 // Hooks by which views read the chain.
-import { createContext } from 'preact'
-import { useContext, useEffect, useReducer, useRef } from 'preact/hooks'
-import type { ChainClient, ChainView, Kept, Lifetime } from './chain.ts'
-
-export const ChainContext: ReturnType<typeof createContext<ChainClient | undefined>> =
-  createContext<ChainClient | undefined>(undefined)
-
-export function useChain(): ChainClient {
-  return useContext(ChainContext)!
-}
+import { useEffect, useReducer, useRef } from 'preact/hooks'
+import { type ChainView, client, type Kept, type Lifetime } from './chain.ts'
 
 /** Draws again with every event of a kind. @returns draws again too */
 export function useEvents(target: EventTarget, kind: string): () => void {
@@ -23,13 +15,12 @@ export function useEvents(target: EventTarget, kind: string): () => void {
 
 /** Draws again with every change of the chain. */
 export function useView(): ChainView {
-  const chain = useChain()
-  const draw = useEvents(chain, 'change')
-  const { view } = chain
+  const draw = useEvents(client, 'change')
+  const { view } = client
   useEffect(() => {
     // it may have changed between drawing and now
-    if (chain.view !== view) draw()
-  }, [chain])
+    if (client.view !== view) draw()
+  }, [])
   return view
 }
 
@@ -61,16 +52,15 @@ type Call = readonly [method: string, params: readonly unknown[]]
 
 /** Reads many at once. */
 export function useReads<T>(calls: readonly Call[], span: Lifetime): readonly Reading<T>[] {
-  const chain = useChain()
   const { status } = useView()
   const [, draw] = useReducer((count: number) => count + 1, 0)
   const keys = calls.map((call) => JSON.stringify(call))
-  const stamp = chain.stampOf(span)
+  const stamp = client.stampOf(span)
   // what was read last stays in sight, also when it is kept no longer
   const last = useRef<ReadonlyMap<string, Kept>>(NONE)
   const read = new Map<string, Kept>()
   for (const key of keys) {
-    const kept = chain.kept(key) ?? last.current.get(key)
+    const kept = client.kept(key) ?? last.current.get(key)
     if (kept !== undefined) read.set(key, kept)
   }
   last.current = read
@@ -79,7 +69,7 @@ export function useReads<T>(calls: readonly Call[], span: Lifetime): readonly Re
     let isGone = false
     const drawn = keys.map((key) => read.get(key))
     const reads = keys.map((key, i) =>
-      chain.kept(key)?.stamp === stamp ? chain.kept(key) : chain.read(key, ...calls[i]!, span),
+      client.kept(key)?.stamp === stamp ? client.kept(key) : client.read(key, ...calls[i]!, span),
     )
     // another view may have read it between drawing and now
     if (reads.some((each, i) => each !== drawn[i]))
@@ -87,7 +77,7 @@ export function useReads<T>(calls: readonly Call[], span: Lifetime): readonly Re
     return () => {
       isGone = true
     }
-  }, [chain, stamp, status, ...keys, ...read.values()])
+  }, [stamp, status, ...keys, ...read.values()])
   return keys.map((key) => (read.get(key) ?? NOTHING) as Reading<T>)
 }
 

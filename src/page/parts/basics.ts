@@ -1,12 +1,11 @@
 // Small parts of all views: hashes and addresses to copy, states of a read, panels and facts.
 
-import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import { number as count, short } from '../../core/format.ts'
 import { cut, isAddress, isHash, nameText } from '../data/format.ts'
 import { linkTo } from '../data/route.ts'
 import { type Reading, useNames } from '../data/use.ts'
-import { type Children, classes, html, seen } from '../html.ts'
+import { type Children, classes, html, seen, type VNode } from '../html.ts'
 
 /** Milliseconds for which a button says that it copied. */
 const COPIED_MS = 1_200
@@ -33,10 +32,7 @@ function copyBySelection(text: string): void {
   area.remove()
 }
 
-interface HexProps {
-  readonly value: string
-  readonly isWhole?: boolean
-}
+type HexProps = Readonly<{ value: string; isWhole?: boolean }>
 
 /** A hash or an address: shortened, whole when pointed at, with a button that copies it. */
 export function Hex({ value, isWhole = false }: HexProps): VNode {

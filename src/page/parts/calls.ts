@@ -1,13 +1,13 @@
 // Calls that the page makes for somebody: shown before, to be copied, and with their result after.
-import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import { number as count, plural } from '../../core/format.ts'
 import { CALL_FORMS, type RpcCall } from '../acts/callcode.ts'
+import { client } from '../data/chain.ts'
 import { isHash } from '../data/format.ts'
 import type { RpcReceipt, RpcReplayed, RpcRun } from '../data/shapes.ts'
 import { CallError } from '../data/socket.ts'
-import { useChain, useRead } from '../data/use.ts'
-import { html } from '../html.ts'
+import { useRead } from '../data/use.ts'
+import { html, type VNode } from '../html.ts'
 import { Copy, HexLink, Long } from './basics.ts'
 import { Cell, List } from './list.ts'
 import { Outcome } from './transactions.ts'
@@ -37,14 +37,13 @@ export interface Run {
 
 /** Makes calls one after the other, until one fails. */
 export function useRun(): readonly [Run, (calls: readonly RpcCall[]) => Promise<void>] {
-  const chain = useChain()
   const [run, setRun] = useState<Run>({ state: 'idle' })
   const start = async (calls: readonly RpcCall[]): Promise<void> => {
     setRun({ state: 'running' })
     let last: Run = { state: 'idle' }
     try {
       for (const { method, params } of calls) {
-        last = { state: 'done', method, result: await chain.request(method, ...params) }
+        last = { state: 'done', method, result: await client.request(method, ...params) }
       }
     } catch (error) {
       last = { state: 'failed', error: error as Error }

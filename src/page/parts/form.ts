@@ -1,22 +1,18 @@
 // Forms that make calls for somebody: fields, a button for each call, the call to copy, and what came of it.
-import type { VNode } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
 import { number as count, plural } from '../../core/format.ts'
+import type { Act } from '../acts/acts.ts'
 import { call, type RpcCall } from '../acts/callcode.ts'
 import { type Field, type FormValues, type Texts, valuesOf } from '../acts/fields.ts'
+import { client } from '../data/chain.ts'
 import { hex, isAddress } from '../data/format.ts'
-import { useChain, useNames, useOwned, useRead, useView } from '../data/use.ts'
-import { classes, html, typedIn } from '../html.ts'
+import { useNames, useOwned, useRead, useView } from '../data/use.ts'
+import { classes, html, typedIn, type VNode } from '../html.ts'
 import { CallCode, type Run, RunResult, useRun } from './calls.ts'
 
-interface FormProps {
-  readonly about?: string
-  readonly fields?: readonly Field[]
-  /** What is in the fields at first. */
-  readonly start?: Texts
+interface FormProps extends Partial<Omit<Act, 'title' | 'calls'>> {
   /** The last is the main one, and its calls are shown. Enter presses the first. */
   readonly buttons: Readonly<Record<string, (values: FormValues) => readonly RpcCall[]>>
-  readonly isDangerous?: boolean | undefined
   readonly result?: (run: Run) => VNode
 }
 
@@ -25,7 +21,8 @@ export function CallForm(props: FormProps): VNode {
   const [typed, setTyped] = useState<Texts>({})
   const [run, begin] = useRun()
   const texts = { ...start, ...typed }
-  const { calls, problem } = callsOf(props, texts)
+  const made = callsOf(props, texts)
+  const calls = made instanceof Error ? undefined : made
   const last = Object.keys(buttons).length - 1
   const onSubmit = (event: Event): void => {
     event.preventDefault()
@@ -42,40 +39,34 @@ export function CallForm(props: FormProps): VNode {
       (label, i) =>
         html`<button type=${i === 0 ? 'submit' : 'button'} class=${classes(i === last && 'main', isDangerous && 'danger')} disabled=${!calls || run.state === 'running'}
           onClick=${() => i > 0 && calls && begin(calls[i]!)}>${label}</button>`,
-    )}${problem && html`<span class="dim">${problem}</span>`}</div>
+    )}${made instanceof Error && html`<span class="dim">${made.message}</span>`}</div>
     ${result ? result(run) : html`<${RunResult} run=${run} />`}
     ${calls && html`<${CallCode} calls=${calls[last]} />`}
   </form>`
 }
 
+type Calls = readonly (readonly RpcCall[])[]
+
 /** The calls of each button, or which field is missing or wrong. */
-function callsOf(
-  { fields = [], buttons }: FormProps,
-  texts: Texts,
-): { readonly calls?: readonly (readonly RpcCall[])[]; readonly problem?: string } {
+function callsOf({ fields = [], buttons }: FormProps, texts: Texts): Calls | Error {
   try {
     const values = valuesOf(fields, texts)
-    return { calls: Object.values(buttons).map((each) => each(values)) }
+    return Object.values(buttons).map((each) => each(values))
   } catch (error) {
-    return { problem: (error as Error).message }
+    return error as Error
   }
 }
 
-interface FieldProps extends Field {
-  readonly value: string
-  readonly onValue: (value: string) => void
-}
+type FieldProps = Field & Readonly<{ value: string; onValue: (value: string) => void }>
 
 function FormField(props: FieldProps): VNode {
   const { label, kind, value, onValue, hint = '', isOptional = false } = props
   const id = useId()
-  const name = useNames(kind === 'account' && isAddress(value) ? [value] : []).get(
-    value.toLowerCase(),
-  )
+  const named = useNames(kind === 'account' && isAddress(value) ? [value] : [])
   const onInput = (event: Event): void => onValue(typedIn(event))
   const common = { id, value, onInput, placeholder: hint, spellcheck: false, autocomplete: 'off' }
   return html`<div class="field">
-    <label for=${id}>${label} <span class="dim">${name ?? (isOptional && 'optional')}</span></label>
+    <label for=${id}>${label} <span class="dim">${named.get(value.toLowerCase()) ?? (isOptional && 'optional')}</span></label>
     ${
       kind === 'snapshot'
         ? html`<${SnapshotSelect} id=${id} value=${value} onValue=${onValue} />`
@@ -129,12 +120,7 @@ function SnapshotSelect({ id, value, onValue }: SelectProps): VNode {
   </select>`
 }
 
-interface OfferProps {
-  readonly label: string
-  readonly about: string
-  readonly call: RpcCall
-  readonly isDangerous?: boolean
-}
+type OfferProps = Pick<Act, 'about' | 'isDangerous'> & Readonly<{ label: string; call: RpcCall }>
 
 /** A call behind a disclosure. */
 export function Offer({ label, call, ...rest }: OfferProps): VNode {
@@ -145,11 +131,10 @@ export function Offer({ label, call, ...rest }: OfferProps): VNode {
 
 /** What goes on from a block. @param hash of one that is off the chain */
 export function BlockOffers({ number, hash }: { number: number; hash?: string }): VNode {
-  const { path } = useChain()
   const { head } = useView()
   const behind = (head?.number ?? number) - number
   const name = `block ${count(number)}`
-  const branch = call('devchain_newChain', { from: path, block: hash ?? hex(number) })
+  const branch = call('devchain_newChain', { from: client.path, block: hash ?? hex(number) })
   return html`
     ${
       hash === undefined &&

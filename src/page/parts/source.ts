@@ -1,8 +1,7 @@
 // Source text: the files of a contract, one of which is seen, and the place that matters marked.
-import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import type { LinePlace } from '../data/run.ts'
-import { classes, html, typedIn } from '../html.ts'
+import { classes, html, typedIn, type VNode } from '../html.ts'
 import { Empty } from './basics.ts'
 import { List } from './list.ts'
 
@@ -34,16 +33,13 @@ export function Source({ path, text, place }: SourceProps): VNode {
     row=${(line: TextLine) => html`<${Line} ...${line} place=${place} />`} />`
 }
 
-/** The lines around a place. */
-export function Excerpt({
-  text,
-  place,
-  around = 4,
-}: Omit<SourceProps, 'path'> & { around?: number }): VNode {
-  const lines = text.split('\n')
-  const { line = 1 } = place ?? {}
-  const first = Math.max(1, line - around)
-  const shown = lines.slice(first - 1, line + around)
+/** Lines before and after a place. */
+const AROUND = 4
+
+export function Excerpt({ text, place }: Required<Omit<SourceProps, 'path'>>): VNode {
+  const { line } = place
+  const first = Math.max(1, line - AROUND)
+  const shown = text.split('\n').slice(first - 1, line + AROUND)
   return html`<div class="excerpt" role="table" tabindex="0" aria-label=${`Source around line ${line}`}>${shown.map(
     (each, i) =>
       html`<div role="row"><${Line} number=${first + i} text=${each} place=${place} /></div>`,

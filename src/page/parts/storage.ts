@@ -1,11 +1,10 @@
 // The storage of accounts, and what changed in it: by name where the compiler's layout is known, or else by slot.
-import type { VNode } from 'preact'
 import { short } from '../../core/format.ts'
 import { cut } from '../data/format.ts'
 import type { RpcSlot } from '../data/shapes.ts'
 import type { BlockParam } from '../data/time.ts'
 import { useRead } from '../data/use.ts'
-import { type Children, html } from '../html.ts'
+import { type Children, html, type VNode } from '../html.ts'
 import { Copy, Empty, HexLink, Long, Waiting } from './basics.ts'
 import { Cell, List } from './list.ts'
 
@@ -14,10 +13,8 @@ export function Storage({ address, block }: { address: string; block: BlockParam
   const slots = read.value
   if (slots === undefined) return html`<${Waiting} read=${read} />`
   const hasNames = slots.length === 0 || slots.some(({ name }) => name !== null)
-  return html`${
-    !hasNames &&
-    html`<${Empty}>Names need <code>storageLayout</code> in the output of the compiler.<//>`
-  }<${List} label="Storage" kind="slots" columns=${['Name', 'Value', 'Type', 'Slot']} items=${slots} most=${18} rowHeight=${36}
+  const noNames = html`<${Empty}>Names need <code>storageLayout</code> in the output of the compiler.<//>`
+  return html`${!hasNames && noNames}<${List} label="Storage" kind="slots" columns=${['Name', 'Value', 'Type', 'Slot']} items=${slots} most=${18} rowHeight=${36}
       empty="The storage is empty." keyOf=${({ slot, name }: RpcSlot) => `${slot} ${name}`} row=${(slot: RpcSlot) => html`<${SlotCells} slot=${slot} />`} />`
 }
 
@@ -29,13 +26,9 @@ function SlotCells({ slot: { slot, name, type, value, word } }: { slot: RpcSlot 
     <${Cell} className="dim mono"><span title=${slot}>${placeOf(slot)}</span><//>`
 }
 
-interface GroupProps {
-  readonly address: string
-  readonly name: string | undefined
-  readonly changes: readonly string[]
-}
+type ChangeProps = Readonly<{ address: string; name?: string; changes: readonly string[] }>
 
-export function ChangeGroup({ address, name, changes }: GroupProps): VNode {
+export function ChangeGroup({ address, name, changes }: ChangeProps): VNode {
   const title = html`<${HexLink} value=${address} to="address" name=${name} />`
   return html`<${Group} title=${title} lines=${changes} />`
 }
@@ -57,10 +50,7 @@ export function ChangesBetween({ address, name, from, at }: BetweenProps): VNode
   const { value: before } = useRead<readonly RpcSlot[]>('devchain_storage', [address, from], 'era')
   const { value: after } = useRead<readonly RpcSlot[]>('devchain_storage', [address, at], 'era')
   const changes = before && after ? changesOf(before, after) : []
-  return (
-    changes.length > 0 &&
-    html`<${ChangeGroup} address=${address} name=${name} changes=${changes} />`
-  )
+  return changes.length > 0 && html`<${ChangeGroup} ...${{ address, name, changes }} />`
 }
 
 function changesOf(before: readonly RpcSlot[], after: readonly RpcSlot[]): readonly string[] {

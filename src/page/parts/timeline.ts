@@ -1,10 +1,9 @@
 // One line of time to move along: the blocks of the chain with its snapshots, and below it the branches that were left.
-import type { VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { number as count, plural } from '../../core/format.ts'
 import { type Point, placeOn, type TimeBranch } from '../data/time.ts'
 import { useReads } from '../data/use.ts'
-import { classes, html } from '../html.ts'
+import { classes, html, type VNode } from '../html.ts'
 import { useSize } from './list.ts'
 
 /** Pixels: the line of the chain from the top, those of branches from each other, what the ends of the lines leave free. */
@@ -31,12 +30,7 @@ interface Track {
 }
 
 /** A snapshot, or another chain that begins after a block. */
-interface Landmark {
-  readonly blockHash: string
-  readonly blockNumber: string
-  readonly label: string
-  readonly title: string
-}
+type Landmark = Readonly<Record<'blockHash' | 'blockNumber' | 'label' | 'title', string>>
 
 type Mark = Readonly<{ track: Track; number: number; label: string; title: string }>
 

@@ -1,16 +1,15 @@
 // Rows of transactions: what was called, by whom, and whether it succeeded.
-import type { VNode } from 'preact'
 import { number as count, ether, short } from '../../core/format.ts'
 import type { Lifetime } from '../data/chain.ts'
 import { cut, hex } from '../data/format.ts'
 import { linkTo } from '../data/route.ts'
 import type { RpcLeftBlock, RpcReceipt, RpcTransaction } from '../data/shapes.ts'
 import { NOTHING, type Reading, useRead } from '../data/use.ts'
-import { html } from '../html.ts'
+import { html, type VNode } from '../html.ts'
 import { HexLink } from './basics.ts'
 import { Cell, List } from './list.ts'
 
-export interface RpcDescription {
+interface RpcDescription {
   /** What was called, `Vault.withdraw(5)`; null if no name is known. */
   readonly call: string | null
   /** Why it failed; null if it succeeded or is pending. */
@@ -22,7 +21,9 @@ export interface RpcDescription {
 }
 
 /** What is known of a transaction by name; null of one that is not known. */
-export function useDescription(hash: string): RpcDescription | null | undefined {
+type Names = RpcDescription | null | undefined
+
+export function useDescription(hash: string): Names {
   return useRead<RpcDescription | null>('devchain_describeTransaction', [hash], 'era').value
 }
 
@@ -72,10 +73,7 @@ function TransactionCells({ hash }: { hash: string }): VNode {
     <${Cell} className="dim">${receipt && count(Number(receipt.gasUsed))}<//>`
 }
 
-export function callText(
-  transaction: RpcTransaction | null | undefined,
-  names: RpcDescription | null | undefined,
-): string {
+export function callText(transaction: RpcTransaction | null | undefined, names: Names): string {
   if (!transaction) return ''
   if (transaction.to === null) return names?.call ?? 'contract creation'
   if (transaction.input === '0x') return 'transfer'

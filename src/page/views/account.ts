@@ -1,14 +1,13 @@
 // An account: what it has, and of a contract its functions, storage, events and source.
-import type { VNode } from 'preact'
 import { number as count, ether, plural } from '../../core/format.ts'
 import { Events } from '../contract/events.ts'
 import { Functions } from '../contract/functions.ts'
-import { History, useTransactionsOf } from '../contract/history.ts'
+import { History, type HistoryProps, useTransactionsOf } from '../contract/history.ts'
 import { isAddress } from '../data/format.ts'
-import { linkTo, type Route, type ViewProps } from '../data/route.ts'
+import { linkTo, type ViewProps } from '../data/route.ts'
 import { type BlockParam, stateOf } from '../data/time.ts'
 import { useNames, useRead } from '../data/use.ts'
-import { html } from '../html.ts'
+import { html, type VNode } from '../html.ts'
 import { Copy, Empty, Fact, HexLink, Long, Panel, Title, Waiting } from '../parts/basics.ts'
 import { Sources } from '../parts/source.ts'
 import { Storage } from '../parts/storage.ts'
@@ -41,14 +40,12 @@ export function AccountView({ route }: ViewProps): VNode {
     : html`<h1>Account</h1><${Empty}>This is no address.<//>`
 }
 
-type AccountProps = Readonly<{ address: string; route: Route }>
-
-interface ContractProps extends AccountProps {
+interface ContractProps extends HistoryProps {
   readonly block: BlockParam
   readonly contract: RpcContract | null | undefined
 }
 
-function Account({ address, route }: AccountProps): VNode {
+function Account({ address, route }: HistoryProps): VNode {
   const block = stateOf(route)
   const code = useRead<string>('eth_getCode', [address, block], 'now')
   const { value: contract } = useRead<RpcContract | null>('devchain_contract', [address], 'now')
@@ -118,7 +115,7 @@ function Tabs({ address, route, block, contract }: ContractProps): VNode {
   ${current === 'Transactions' ? tab : html`<${Panel} title=${current}>${isUnknown ? unknown : tab}<//>`}`
 }
 
-function Transactions(props: AccountProps): VNode {
+function Transactions(props: HistoryProps): VNode {
   const read = useTransactionsOf(props, NEWEST)
   const { txs } = read.value ?? {}
   return html`<${Panel} title="Transactions" note=${txs && `the newest ${count(txs.length)}`}>

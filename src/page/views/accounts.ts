@@ -1,12 +1,11 @@
 // The accounts of the chain, with what they own: ether and tokens.
-import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import { amount, number as count, ether, plural } from '../../core/format.ts'
 import { cut, nameText } from '../data/format.ts'
 import type { ViewProps } from '../data/route.ts'
 import { type BlockParam, stateOf } from '../data/time.ts'
 import { useNames, useOwned, useRead } from '../data/use.ts'
-import { html, typedIn } from '../html.ts'
+import { html, typedIn, type VNode } from '../html.ts'
 import { HexLink, Panel, Waiting } from '../parts/basics.ts'
 import { Cell, List } from '../parts/list.ts'
 

@@ -1,10 +1,9 @@
 // Acts: what somebody can do to the chain, each with the call that it makes.
-import type { VNode } from 'preact'
 import { ACTS, type Act } from '../acts/acts.ts'
 import type { FormValues, Texts } from '../acts/fields.ts'
 import { go, linkTo, type ViewProps } from '../data/route.ts'
 import { useOwned } from '../data/use.ts'
-import { html, typedIn } from '../html.ts'
+import { html, typedIn, type VNode } from '../html.ts'
 import { Panel } from '../parts/basics.ts'
 import { CallForm } from '../parts/form.ts'
 import { moveByArrows } from '../parts/keys.ts'

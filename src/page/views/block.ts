@@ -1,11 +1,10 @@
 // A block: its header and its transactions.
-import type { VNode } from 'preact'
 import { number as count, duration, fee, plural, time } from '../../core/format.ts'
 import { linkTo, type ViewProps } from '../data/route.ts'
 import type { RpcBlock } from '../data/shapes.ts'
 import { blockCall, placeOn, useBlock, useBranches } from '../data/time.ts'
 import { useRead, useView } from '../data/use.ts'
-import { html } from '../html.ts'
+import { html, type VNode } from '../html.ts'
 import { Empty, Fact, Hex, HexLink, Panel, Waiting } from '../parts/basics.ts'
 import { BlockOffers } from '../parts/form.ts'
 import { TransactionList } from '../parts/transactions.ts'

@@ -1,5 +1,4 @@
 // Runs a transaction step by step, forward and back: instructions, source, stack, memory and storage.
-import type { VNode } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { number as count, plural, short } from '../../core/format.ts'
 import { linkTo, replaceWith, type ViewProps } from '../data/route.ts'
@@ -13,7 +12,7 @@ import {
 } from '../data/run.ts'
 import type { RpcSources, RpcStructLog, RpcStructLogs } from '../data/shapes.ts'
 import { useRead } from '../data/use.ts'
-import { classes, html, typedIn } from '../html.ts'
+import { classes, html, typedIn, type VNode } from '../html.ts'
 import { Empty, Panel, Waiting } from '../parts/basics.ts'
 import { useKeys } from '../parts/keys.ts'
 import { Cell, List } from '../parts/list.ts'
@@ -46,16 +45,14 @@ export function DebuggerView({ route: { parts, query } }: ViewProps): VNode {
 function Debugger({ hash, run, step }: { hash: string; run: RecordedRun; step: number }): VNode {
   const last = run.steps.length - 1
   const rows = useMemo(() => [...run.steps.keys()], [run])
-  const sources = useSources(run, step)
+  const { code } = run.frameOf[step]!
+  const { value: sources } = useRead<RpcSources | null>('devchain_sources', [code], 'era')
   const move = (to: number): void =>
     replaceWith(linkTo(['debug', hash], { step: Math.min(Math.max(to, 0), last) }))
-  const frame = run.frameOf[step]
   const lineOf = (at: number): string => {
-    if (run.frameOf[at] !== frame) return `frame ${run.frameOf[at]}`
-    const place = placeIn(sources, run.steps[at]!.pc)
-    return place === undefined || place.endLine !== place.line
-      ? ''
-      : `${place.source}:${place.line}`
+    if (run.frameOf[at] !== run.frameOf[step]) return 'another frame'
+    const { source = 0, line = 0, endLine = -1 } = placeIn(sources, run.steps[at]!.pc) ?? {}
+    return line === endLine ? `${source}:${line}` : ''
   }
   const moveLine = (direction: 1 | -1): void => move(otherLine(run, step, direction, lineOf))
   useKeys((event) => {
@@ -89,13 +86,6 @@ function Debugger({ hash, run, step }: { hash: string; run: RecordedRun; step: n
     </div>`
 }
 
-/** Undefined while they are read, null if there are none. */
-function useSources(run: RecordedRun, step: number): RpcSources | null | undefined {
-  const code = run.frames[run.frameOf[step]!]!.code
-  const param = 'account' in code ? code.account : code
-  return useRead<RpcSources | null>('devchain_sources', [param], 'era').value
-}
-
 function whyNoSource(sources: RpcSources | null | undefined): string {
   if (sources === undefined) return 'Reading…'
   return sources === null
@@ -122,10 +112,10 @@ function Controls({ run, step, move, moveLine }: ControlsProps): VNode {
     <span class="step-count">${count(step + 1)} of ${count(last + 1)}</span>
     <span class="dim">${count(gas)} gas left</span>
     ${error && html`<span class="bad">${error}</span>`}
-    <ol class="frames flow" aria-label="Call stack">${framesAround(run, step).map((index) => {
-      const { code, kind } = run.frames[index]!
-      return html`<li><span class="dim">${kind.toLowerCase()}</span> ${'account' in code ? html`<a class="mono" href=${linkTo(['address', code.account])} title=${code.account}>${short(code.account)}</a>` : 'new contract'}</li>`
-    })}</ol>
+    <ol class="frames flow" aria-label="Call stack">${framesAround(run, step).map(
+      ({ code, kind }) => html`<li>
+      <span class="dim">${kind.toLowerCase()}</span> ${typeof code === 'string' ? html`<a class="mono" href=${linkTo(['address', code])} title=${code}>${short(code)}</a>` : 'new contract'}</li>`,
+    )}</ol>
   </div>`
 }
 
@@ -167,12 +157,9 @@ function Words({ title, note, words }: WordsProps): VNode {
 }
 
 function stackOf({ stack = [] }: RpcStructLog, before: readonly string[] = []): MachineWord[] {
-  const wordAt = (text: string, at: number): MachineWord => ({
-    label: stack.length - 1 - at,
-    text,
-    whole: text,
-    isChanged: before[at] !== text,
-  })
+  const wordAt = (text: string, at: number): MachineWord => {
+    return { label: stack.length - 1 - at, text, whole: text, isChanged: before[at] !== text }
+  }
   return stack.map(wordAt).reverse()
 }
 

@@ -1,12 +1,11 @@
 // What happens on the chain: its blocks, and the transactions in the newest of them, as they come.
-import type { VNode } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { number as count, fee, plural, time } from '../../core/format.ts'
 import { linkTo, type ViewProps } from '../data/route.ts'
 import type { RpcBlock } from '../data/shapes.ts'
 import { blockCall, placeOn, type TimeBranch, useBlock, usePoint } from '../data/time.ts'
 import { useReads, useView } from '../data/use.ts'
-import { classes, html } from '../html.ts'
+import { classes, html, type VNode } from '../html.ts'
 import { HexLink, Panel } from '../parts/basics.ts'
 import { Cell, List } from '../parts/list.ts'
 import { TransactionList } from '../parts/transactions.ts'

@@ -1,12 +1,11 @@
 // The live log: calls of all clients but this page, filtered and searched.
-import type { VNode } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { plural, short } from '../../core/format.ts'
-import { callLogOf, type LoggedCall } from '../data/calllog.ts'
+import { callLog, type LoggedCall } from '../data/calllog.ts'
 import { cut, isHash } from '../data/format.ts'
 import { linkTo } from '../data/route.ts'
-import { useChain, useEvents } from '../data/use.ts'
-import { html, typedIn } from '../html.ts'
+import { useEvents } from '../data/use.ts'
+import { html, typedIn, type VNode } from '../html.ts'
 import { Failure, Panel } from '../parts/basics.ts'
 import { Cell, List } from '../parts/list.ts'
 
@@ -23,7 +22,7 @@ const FILTERS: Readonly<Record<string, (call: LoggedCall) => boolean>> = {
 const FILTER_NAMES = Object.keys(FILTERS)
 
 export function LogView(): VNode {
-  const log = callLogOf(useChain())
+  const log = callLog()
   useEvents(log, 'change')
   const [filter, setFilter] = useState('All calls')
   const [word, setWord] = useState('')

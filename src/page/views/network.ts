@@ -1,10 +1,10 @@
 // The chains of the process, the network that this one forks, and its peers.
-import type { VNode } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { number as count, duration, plural, short } from '../../core/format.ts'
+import { client } from '../data/chain.ts'
 import { linkTo } from '../data/route.ts'
-import { type Reading, useChain, useRead } from '../data/use.ts'
-import { html } from '../html.ts'
+import { type Reading, useRead } from '../data/use.ts'
+import { html, type VNode } from '../html.ts'
 import { Empty, Fact, Hex, Panel, Waiting } from '../parts/basics.ts'
 
 export interface RpcChain {
@@ -44,16 +44,15 @@ const MEGABYTE = 1_000_000
 const EVERY_MS = 2_000
 
 export function NetworkView(): VNode {
-  const chain = useChain()
   useEffect(() => {
-    const timer = setInterval(() => document.hidden || chain.refresh(), EVERY_MS)
+    const timer = setInterval(() => document.hidden || client.refresh(), EVERY_MS)
     return () => clearInterval(timer)
-  }, [chain])
+  }, [])
   const chains = useRead<readonly RpcChain[]>('devchain_chains', [], 'now')
   const peers = useRead<readonly RpcPeer[]>('admin_peers', [], 'now')
   return html`<h1 class="hidden">Network</h1>
     <${Cards} title="Chains" noun="chain" read=${chains} act=${['newchain', 'New chain']}
-      card=${(each: RpcChain) => html`<${ChainCard} chain=${each} isHere=${each.path === chain.path} />`} />
+      card=${(each: RpcChain) => html`<${ChainCard} chain=${each} isHere=${each.path === client.path} />`} />
     <${Fork} />
     <${Cards} title="Peers" noun="peer" read=${peers} act=${['peer', 'Add a peer']} empty="No peers. Link another devchain by its URL."
       card=${(each: RpcPeer) => html`<${PeerCard} peer=${each} />`} />`

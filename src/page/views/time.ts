@@ -1,8 +1,8 @@
 // Time: the chain at any of its blocks, its snapshots, what reverts left behind, and the difference of two points.
-import type { VNode } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { number as count, ether, plural, time } from '../../core/format.ts'
 import { call } from '../acts/callcode.ts'
+import { client } from '../data/chain.ts'
 import { linkTo, replaceWith, type ViewProps } from '../data/route.ts'
 import {
   blockOn,
@@ -13,8 +13,8 @@ import {
   useBranches,
   usePoint,
 } from '../data/time.ts'
-import { useChain, useNames, useRead, useReads, useSteady, useView } from '../data/use.ts'
-import { html, typedIn } from '../html.ts'
+import { useNames, useRead, useReads, useSteady, useView } from '../data/use.ts'
+import { html, typedIn, type VNode } from '../html.ts'
 import { Empty, Fact, HexLink, Panel, Waiting } from '../parts/basics.ts'
 import { BlockOffers, Offer, type RpcSnapshot, titleOf } from '../parts/form.ts'
 import { Cell, List } from '../parts/list.ts'
@@ -75,11 +75,10 @@ function Slider({ point, branches, snapshots, from }: SliderProps): VNode {
   const move = (to: Point): void => replaceWith(linkOf(to))
   const walk = (to: number): void =>
     move({ branch, number: Math.min(Math.max(Math.trunc(to) || 0, 0), branch.last) })
-  const { path: here } = useChain()
   const { value: chains = [] } = useRead<readonly RpcChain[]>('devchain_chains', [], 'now')
   // all chains begin after the genesis, or after blocks of their own
   const branched = chains
-    .filter(({ path, origin }) => path !== here && Number(origin?.blockNumber ?? 0) > 0)
+    .filter(({ path, origin }) => path !== client.path && Number(origin?.blockNumber ?? 0) > 0)
     .map(({ path, origin }) => ({ ...origin!, label: path, title: `Chain ${path}` }))
   const isHere = ({ blockHash }: { blockHash: string }): boolean => blockHash === block?.hash
   const names = snapshots.filter(isHere).map(titleOf)
