@@ -17,7 +17,7 @@ import {
 import { nearest } from '../solidity/files.ts'
 import { Collector, type CountedCode, matchOf } from './collect.ts'
 import { type CoverageRow, recordOf } from './lcov.ts'
-import { Measure } from './measure.ts'
+import { CodeReading, Measure, type MeasuredFile } from './measure.ts'
 
 export interface CoverageReport {
   readonly lcov: string
@@ -111,14 +111,12 @@ export class Coverage {
         continue
       }
       const { source, isMadeUp } = known
-      const file = (id: number): { path: string; source: SourceFile } | undefined => {
+      const file = (id: number): MeasuredFile | undefined => {
         const found = source(id)
         const place = found && this.#pathOf(match.contract, found.path)
-        return found === undefined || place === undefined
-          ? undefined
-          : { path: place, source: found }
+        return found && place ? measure.file(place, found) : undefined
       }
-      measure.add({ ...ran, map, file })
+      new CodeReading({ ...ran, map, file }).read()
       const ids = [...map.sources]
       const isWhole = ids.every((id) => source(id) !== undefined || isMadeUp(id))
       const found = new Set(ids.flatMap((id) => source(id)?.path ?? []))

@@ -12,8 +12,8 @@ interface MeasuredCode {
   readonly code: Uint8Array
   readonly counts: ReachCounts
   readonly map: CodeMap
-  /** A source by its source map index, with its path in the report; undefined if not reported. */
-  readonly file: (id: number) => { readonly path: string; readonly source: SourceFile } | undefined
+  /** By source map index; undefined if not reported. */
+  readonly file: (id: number) => MeasuredFile | undefined
 }
 
 export interface Tally {
@@ -53,19 +53,6 @@ export class Measure {
     const known = this.#files.get(path) ?? new MeasuredFile(path, source)
     this.#files.set(path, known)
     return known
-  }
-
-  add({ code, counts, map, file }: MeasuredCode): void {
-    const files = new Map<number, MeasuredFile | undefined>()
-    const indexOf = (id: number): MeasuredFile | undefined => {
-      if (!files.has(id)) {
-        const found = file(id)
-        files.set(id, found && this.file(found.path, found.source))
-      }
-      return files.get(id)
-    }
-    const run = { code, map, ...hitsOf(code, counts) }
-    new CodeReading(run, indexOf).read()
   }
 }
 
@@ -181,9 +168,11 @@ interface Loop {
   readonly jumps: number
 }
 
-class CodeReading {
+/** Adds the counts of a code to the sources that it was compiled from. */
+export class CodeReading {
   readonly #run: Run
-  readonly #indexOf: (id: number) => MeasuredFile | undefined
+  readonly #fileOf: MeasuredCode['file']
+  readonly #files = new Map<number, MeasuredFile | undefined>()
   /** Keyed by the function that contains the modifier. */
   readonly #anchors = new Map<FunctionTally | undefined, Map<Tally, Anchored>>()
   readonly #functions = new Set<FunctionTally>()
@@ -194,9 +183,9 @@ class CodeReading {
   #around: FunctionTally | undefined
   #before: readonly Tally[] = []
 
-  constructor(run: Run, indexOf: (id: number) => MeasuredFile | undefined) {
-    this.#run = run
-    this.#indexOf = indexOf
+  constructor({ code, counts, map, file }: MeasuredCode) {
+    this.#run = { code, map, ...hitsOf(code, counts) }
+    this.#fileOf = file
   }
 
   read(): void {
@@ -209,10 +198,15 @@ class CodeReading {
     this.#add()
   }
 
+  #file(id: number): MeasuredFile | undefined {
+    if (!this.#files.has(id)) this.#files.set(id, this.#fileOf(id))
+    return this.#files.get(id)
+  }
+
   #operation(pc: number, opcode: number, pushed: number | undefined): void {
     const { map, hits } = this.#run
     const location = map.at(pc)
-    const file = location && this.#indexOf(location.source)
+    const file = location && this.#file(location.source)
     if (location === undefined || file === undefined) {
       this.#before = []
       return
@@ -321,7 +315,7 @@ class CodeReading {
   /** A jump to the operation whose location is the whole function enters it. */
   #enter(target: number | undefined): void {
     const location = target === undefined ? undefined : this.#run.map.at(target)
-    const entered = location && this.#indexOf(location.source)?.functionOf(location)
+    const entered = location && this.#file(location.source)?.functionOf(location)
     if (target !== undefined && entered !== undefined) this.#entries.set(target, entered)
   }
 
