@@ -119,11 +119,8 @@ export function hashOf(bytes: Uint8Array): string {
 }
 
 export function fitsProbes(code: Uint8Array, probes: readonly Probe[]): boolean {
-  return probes.every(({ at, value }) => wordAt(code, at) === value)
-}
-
-function wordAt(code: Uint8Array, at: number): number {
-  return ((code[at]! << 24) | (code[at + 1]! << 16) | (code[at + 2]! << 8) | code[at + 3]!) >>> 0
+  const bytes = Buffer.from(code.buffer, code.byteOffset, code.length)
+  return probes.every(({ at, value }) => bytes.readUInt32BE(at) === value)
 }
 
 const PROBES = 4

@@ -89,28 +89,24 @@ export class Names {
   }
 
   nameOf(world: World, address: Address): string | undefined {
-    return this.#remembered(world, `name ${address}`, () => this.#nameOf(world, address))
-  }
-
-  #nameOf(world: World, address: Address): string | undefined {
-    const label = this.#labels.get(address)
-    if (label !== undefined) return label
-    const identity = this.#identity(world, address)
-    if (identity?.contract !== undefined) return this.#contractName(identity)
-    return identity === undefined ? undefined : this.identities.token(world, address)?.symbol
+    return this.#remembered(world, `name ${address}`, () => {
+      const label = this.#labels.get(address)
+      if (label !== undefined) return label
+      const identity = this.#identity(world, address)
+      if (identity?.contract !== undefined) return this.#contractName(identity)
+      return identity && this.identities.token(world, address)?.symbol
+    })
   }
 
   /** An address within values: a label, or the contract with its number. */
   argumentName(world: World, text: string): string | undefined {
     const address = text.toLowerCase() as Address
-    return this.#remembered(world, `argument ${address}`, () => this.#argumentName(world, address))
-  }
-
-  #argumentName(world: World, address: Address): string | undefined {
-    const label = this.#labels.get(address)
-    if (label !== undefined) return label
-    const name = codeAt(world, address).length === 0 ? undefined : this.nameOf(world, address)
-    return name === undefined ? undefined : `${name}@${short(checksumAddress(address))}`
+    return this.#remembered(world, `argument ${address}`, () => {
+      const label = this.#labels.get(address)
+      if (label !== undefined) return label
+      const name = codeAt(world, address).length === 0 ? undefined : this.nameOf(world, address)
+      return name && `${name}@${short(checksumAddress(address))}`
+    })
   }
 
   /**
@@ -197,7 +193,7 @@ export class Names {
     const isOthers = item !== undefined && callee.item === undefined
     if (callee.contract !== undefined && isOthers) return undefined
     const isMulticall = to === MULTICALL3 && item !== undefined && hasInnerCalls(item)
-    return this.#nameOf(world, to) ?? (isMulticall ? 'Multicall3' : undefined)
+    return this.nameOf(world, to) ?? (isMulticall ? 'Multicall3' : undefined)
   }
 
   /**
@@ -286,8 +282,7 @@ export class Names {
   }
 
   #identity(world: World, address: Address): Identity | undefined {
-    const find = (): Identity | undefined => this.identities.of(world, address)
-    return this.#remembered(world, `identity ${address}`, find)
+    return this.#remembered(world, `identity ${address}`, () => this.identities.of(world, address))
   }
 
   #remembered<T>(world: World, key: string, find: () => T): T {

@@ -137,10 +137,8 @@ export class SourcifySite {
   async #file({ parts: [quality, chainId = '', name = '', file = ''] }: Visit) {
     const found = await this.#find(chainId, parseAddress(name))
     if ('message' in found) return missing(found.message)
-    const isFull = found.runtimeMatch === 'exact_match'
-    if (isFull !== (quality === 'full')) {
-      return missing(`${name} is a ${isFull ? 'full' : 'partial'} match`)
-    }
+    const match = qualityOf(found)
+    if (match !== quality) return missing(`${name} is a ${match} match`)
     if (file === 'metadata.json') return json(200, found.compiled.metadata)
     const body = file.startsWith('sources/')
       ? sourceAt(found, file.slice('sources/'.length))
@@ -156,12 +154,11 @@ export class SourcifySite {
   /** A contract's files, or their URLs (`tree`); partial matches only with `any`. */
   async #files({ parts: [tree, both, chainId = '', name = ''] }: Visit): Promise<SiteReply> {
     const found = await this.#find(chainId, parseAddress(name))
-    const isFull = !('message' in found) && found.runtimeMatch === 'exact_match'
-    if ('message' in found || (both === undefined && !isFull)) {
-      const message = 'message' in found ? found.message : `${name} is a partial match`
-      return json(404, { error: 'Files have not been found!', message })
-    }
-    const status = isFull ? 'full' : 'partial'
+    const notFound = (message: string): SiteReply =>
+      json(404, { error: 'Files have not been found!', message })
+    if ('message' in found) return notFound(found.message)
+    const status = qualityOf(found)
+    if (both === undefined && status === 'partial') return notFound(`${name} is a partial match`)
     const folder = `/contracts/${status}_match/${chainId}/${checksumAddress(found.address)}`
     const files = (await this.#filesOf(found)).map(({ name: place, content }) =>
       tree === undefined
@@ -306,9 +303,14 @@ function json(status: number, value: unknown): SiteReply {
   return { status, contentType: 'application/json', body: JSON.stringify(value) }
 }
 
+/** The repository's word for the match. */
+function qualityOf({ runtimeMatch }: Verified): 'full' | 'partial' {
+  return runtimeMatch === 'exact_match' ? 'full' : 'partial'
+}
+
 /** Version 1's word for the match. */
-function statusOf({ runtimeMatch }: Verified): 'perfect' | 'partial' {
-  return runtimeMatch === 'exact_match' ? 'perfect' : 'partial'
+function statusOf(found: Verified): 'perfect' | 'partial' {
+  return qualityOf(found) === 'full' ? 'perfect' : 'partial'
 }
 
 function timeOf(milliseconds: number): string {
