@@ -7,6 +7,7 @@ import {
   bigintFromBytes,
   bytesFromHex,
   concatBytes,
+  EMPTY_BYTES,
   hexFromBytes,
   paddedBytes,
 } from '../../core/hex.ts'
@@ -104,11 +105,8 @@ export function mappingKeys(sources: Iterable<KeySource>): readonly Uint8Array[]
   return [...keys.values()]
 }
 
-function* wordsOf({
-  addresses,
-  logs = [],
-  input = new Uint8Array(),
-}: KeySource): Iterable<Uint8Array> {
+function* wordsOf(source: KeySource): Iterable<Uint8Array> {
+  const { addresses, logs = [], input = EMPTY_BYTES } = source
   for (const address of addresses) if (address) yield paddedBytes(BigInt(address), 32)
   for (const { topics } of logs) for (const topic of topics.slice(1)) yield bytesFromHex(topic)
   for (let at = 4; at + 32 <= input.length; at += 32) yield input.slice(at, at + 32)
@@ -208,10 +206,7 @@ function variablesOf({ layout, keys, style }: SlotNaming, read: ReadSlot) {
   const put = (slot: bigint, depth: number, rest: Variable): void => {
     places += 1
     if (places > MOST_PLACES) return
-    const variable = { ...rest, isKeyed: depth > 0 }
-    const list = found.get(slot)
-    if (list === undefined) found.set(slot, [variable])
-    else list.push(variable)
+    found.set(slot, [...(found.get(slot) ?? []), { ...rest, isKeyed: depth > 0 }])
   }
   const expand = (id: unknown, name: string, slot: bigint, offset: number, depth: number): void => {
     const type = types[String(id)]
