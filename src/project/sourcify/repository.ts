@@ -3,6 +3,7 @@ import { type Address, bytesFromHex, type Hex } from '../../core/hex.ts'
 import type { Artifacts } from '../artifacts.ts'
 import type { Alike } from '../code/catalogue.ts'
 import { maskedMetadata, withoutMetadata } from '../code/shape.ts'
+import { isObject, text } from '../reading/formats.ts'
 import { type Compiled, CompiledReader } from './compiled.ts'
 
 export type RpcCaller = (method: string, ...params: readonly unknown[]) => Promise<unknown>
@@ -141,23 +142,16 @@ function hasMetadataHash(code: Uint8Array): boolean {
 /** Undefined if no transaction created the contract, or the search would take too long. */
 async function deploymentOf(rpc: RpcCaller, address: Address): Promise<Deployment | undefined> {
   try {
-    const created = (await rpc('ots_getContractCreator', address)) as {
-      readonly hash: string
-      readonly creator: string
-    } | null
-    if (created === null) return undefined
-    const sent = (await rpc('eth_getTransactionByHash', created.hash)) as {
-      readonly to: string | null
-      readonly input: Hex
-      readonly blockNumber: string
-      readonly transactionIndex: string
-    }
+    const created = await rpc('ots_getContractCreator', address)
+    if (!isObject(created)) return undefined
+    const sent = await rpc('eth_getTransactionByHash', created.hash)
+    if (!isObject(sent)) return undefined
     return {
-      transactionHash: created.hash,
+      transactionHash: text(created.hash),
       blockNumber: String(Number(sent.blockNumber)),
       transactionIndex: String(Number(sent.transactionIndex)),
-      deployer: created.creator,
-      input: sent.to === null ? sent.input : undefined,
+      deployer: text(created.creator),
+      input: sent.to === null ? (sent.input as Hex) : undefined,
     }
   } catch {
     return undefined

@@ -17,20 +17,16 @@ interface RepositoryFile {
 export function filesOf({ compiled }: Verified, creation: CreationInfo): readonly RepositoryFile[] {
   const { metadata, sources, deployedBytecode } = compiled
   const { constructorArguments, deployment } = creation
-  const files = [{ name: 'metadata.json', content: JSON.stringify(metadata) }]
-  for (const [name, content] of sources) {
-    files.push({ name: path.posix.join('sources', placeOf(name)), content })
-  }
-  if (constructorArguments !== undefined && constructorArguments !== '0x')
-    files.push({ name: 'constructor-args.txt', content: constructorArguments })
-  if (deployment !== undefined)
-    files.push({ name: 'creator-tx-hash.txt', content: deployment.transactionHash })
-  const immutableReferences = member(deployedBytecode, 'immutableReferences')
-  if (isObject(immutableReferences) && Object.keys(immutableReferences).length > 0) {
-    const content = JSON.stringify(immutableReferences)
-    files.push({ name: 'immutable-references.json', content })
-  }
-  return files
+  const references = member(deployedBytecode, 'immutableReferences')
+  const hasReferences = entriesOf(references).length > 0
+  const files: readonly (readonly [name: string, content: string | undefined])[] = [
+    ['metadata.json', JSON.stringify(metadata)],
+    ...[...sources].map(([name, content]) => [`sources/${placeOf(name)}`, content] as const),
+    ['constructor-args.txt', constructorArguments === '0x' ? undefined : constructorArguments],
+    ['creator-tx-hash.txt', deployment?.transactionHash],
+    ['immutable-references.json', hasReferences ? JSON.stringify(references) : undefined],
+  ]
+  return files.flatMap(([name, content]) => (content === undefined ? [] : { name, content }))
 }
 
 /** A path below `sources` that cannot lead out of it. */
