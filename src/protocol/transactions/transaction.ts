@@ -234,7 +234,8 @@ function payload(transaction: UnsignedTransaction): RlpValue[] {
   if (type === 0) return [nonce, maxFeePerGas, gasLimit, to, value, data]
   const chainId = transaction.chainId ?? 0n
   const items = type === 1 ? [chainId, nonce] : [chainId, nonce, maxPriorityFeePerGas]
-  const typed = [...items, maxFeePerGas, gasLimit, to, value, data, accessListValue(transaction)]
+  const accessList = transaction.accessList.map((entry) => [entry.address, entry.storageKeys])
+  const typed = [...items, maxFeePerGas, gasLimit, to, value, data, accessList]
   if (type === 3) return [...typed, ...blobValues(transaction)]
   return type === 4 ? [...typed, transaction.authorizationList.map(authorizationValue)] : typed
 }
@@ -242,10 +243,6 @@ function payload(transaction: UnsignedTransaction): RlpValue[] {
 function blobValues({ blobs }: UnsignedTransaction): RlpValue[] {
   if (blobs === undefined) throw new Error('a blob transaction without blob fields')
   return [blobs.maxFeePerBlobGas, blobs.versionedHashes]
-}
-
-function accessListValue({ accessList }: UnsignedTransaction): RlpValue {
-  return accessList.map(({ address, storageKeys }) => [address, storageKeys])
 }
 
 function authorizationValue(authorization: Authorization): RlpValue {

@@ -5,7 +5,7 @@ import { type Address, type Hash, hashFromBytes } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
 import { decodeRlp, type RlpItem } from '../../core/rlp.ts'
 import { ListFields } from '../fields.ts'
-import { type Hardfork, isAtLeast } from '../forks.ts'
+import { type Hardfork, isAtLeast, NEWEST_HARDFORK } from '../forks.ts'
 import {
   type AccessListEntry,
   type Authorization,
@@ -23,15 +23,12 @@ import {
 
 /** @throws {DevchainError} `TYPE_NOT_SUPPORTED`, `INVALID_PARAMS` for malformed fields, `INVALID_SIGNATURE` */
 export function decodeTransaction(raw: Uint8Array): Transaction {
-  return decodeSigned(raw, recoverSender)
+  return decodeBlockTransaction(raw, SENT)
 }
 
 /** Also accepts the sender's address in place of a signature (`impersonate`). */
 export function decodeImpersonated(raw: Uint8Array): Transaction {
-  return decodeSigned(raw, (signed) => {
-    const { signature } = signed
-    return isImpersonated(signature) ? impersonatedSender(signature.r) : recoverSender(signed)
-  })
+  return decodeBlockTransaction(raw, { ...SENT, allowsImpersonated: true })
 }
 
 export interface SignatureRules {
@@ -43,16 +40,8 @@ export interface SignatureRules {
   readonly sender?: Address | undefined
 }
 
-/** @throws {DevchainError} as `decodeTransaction` */
-export function decodeBlockTransaction(raw: Uint8Array, rules: SignatureRules): Transaction {
-  return decodeSigned(raw, (signed) => {
-    if (rules.sender !== undefined) return rules.sender
-    const { signature } = signed
-    if (rules.allowsImpersonated && isImpersonated(signature))
-      return impersonatedSender(signature.r)
-    return isAtLeast(rules.hardfork, 'homestead') ? recoverSender(signed) : signerOf(signed)
-  })
-}
+/** Of a transaction that is not in a block yet. */
+const SENT: SignatureRules = { hardfork: NEWEST_HARDFORK, allowsImpersonated: false }
 
 interface Signed {
   readonly unsigned: UnsignedTransaction
@@ -61,9 +50,8 @@ interface Signed {
   readonly hash: Hash
 }
 
-type SenderFinder = (signed: Signed) => Address
-
-function decodeSigned(raw: Uint8Array, findSender: SenderFinder): Transaction {
+/** @throws {DevchainError} as `decodeTransaction` */
+export function decodeBlockTransaction(raw: Uint8Array, rules: SignatureRules): Transaction {
   const [first] = raw
   if (first === undefined) {
     throw refusal('INVALID_PARAMS', 'malformed transaction: it is empty', { bytes: 0 })
@@ -71,7 +59,7 @@ function decodeSigned(raw: Uint8Array, findSender: SenderFinder): Transaction {
   const read = decodeAs(first >= 0xc0 ? 0 : typeOf(first), raw)
   const { unsigned, signature } = read
   const hash = keccakHash(raw)
-  const from = findSender({ ...read, hash })
+  const from = rules.sender ?? senderOf({ ...read, hash }, rules)
   return transactionOf(unsigned, signature, { from, raw, hash })
 }
 
@@ -81,8 +69,10 @@ function typeOf(first: number): TransactionType {
   throw refusal('TYPE_NOT_SUPPORTED', message, { type: first })
 }
 
-function recoverSender(signed: Signed): Address {
-  if (signed.signature.s > HALF_ORDER) {
+function senderOf(signed: Signed, { hardfork, allowsImpersonated }: SignatureRules): Address {
+  const { signature } = signed
+  if (allowsImpersonated && isImpersonated(signature)) return impersonatedSender(signature.r)
+  if (signature.s > HALF_ORDER && isAtLeast(hardfork, 'homestead')) {
     throw new DevchainError(
       'INVALID_SIGNATURE',
       'invalid signature: s is in the upper half of the order (EIP-2)',
