@@ -97,10 +97,6 @@ export class Output extends ByteStack {
     this.#references.length = 0
   }
 
-  knows(value: object): boolean {
-    return this.store.known(value) !== undefined
-  }
-
   reference<T extends object>(value: T, codec: Codec<T>): void {
     this.refer(this.positionOf(value, codec))
   }
@@ -122,10 +118,6 @@ export class Input extends ByteReader {
     const position = this.#references[this.#next++]
     if (position === undefined) throw new CorruptStore('an object refers to too few others')
     return position
-  }
-
-  reference<T extends object>(codec: Codec<T>): T {
-    return this.store.read(this.position(), codec)
   }
 }
 
@@ -262,7 +254,7 @@ export class Objects {
 export function shared<T extends object>(codec: Codec<T>): Codec<T> {
   return {
     write: (value, to) => to.reference(value, codec),
-    read: (from) => from.reference(codec),
+    read: (from) => from.store.read(from.position(), codec),
   }
 }
 

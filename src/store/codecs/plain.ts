@@ -95,38 +95,26 @@ function isPlainObject(value: object): boolean {
 
 function readPlain(from: Input): unknown {
   const kind = from.byte()
-  switch (kind) {
-    case UNDEFINED:
-      return undefined
-    case NULL:
-      return null
-    case FALSE:
-      return false
-    case TRUE:
-      return true
-    case COUNT:
-      return from.count()
-    case DOUBLE:
-      return from.double()
-    case INTEGER:
-      return from.integer()
-    case NEGATIVE:
-      return -from.integer()
-    case TEXT:
-      return from.text()
-    case HEX:
-      return hexFromBytes(from.bytes())
-    case BYTES:
-      return from.bytes()
-    case LIST:
-      return times(from, () => readPlain(from))
-    case MAP:
-      return new Map(times(from, () => [readPlain(from), readPlain(from)]))
-    case OBJECT:
-      return Object.fromEntries(times(from, () => [from.text(), readPlain(from)]))
-    default:
-      throw new CorruptStore(`unknown kind of value ${kind}`)
-  }
+  const read = READERS[kind]
+  if (read === undefined) throw new CorruptStore(`unknown kind of value ${kind}`)
+  return read(from)
+}
+
+const READERS: Readonly<Record<number, (from: Input) => unknown>> = {
+  [UNDEFINED]: () => undefined,
+  [NULL]: () => null,
+  [FALSE]: () => false,
+  [TRUE]: () => true,
+  [COUNT]: (from) => from.count(),
+  [DOUBLE]: (from) => from.double(),
+  [INTEGER]: (from) => from.integer(),
+  [NEGATIVE]: (from) => -from.integer(),
+  [TEXT]: (from) => from.text(),
+  [HEX]: (from) => hexFromBytes(from.bytes()),
+  [BYTES]: (from) => from.bytes(),
+  [LIST]: (from) => times(from, () => readPlain(from)),
+  [MAP]: (from) => new Map(times(from, () => [readPlain(from), readPlain(from)])),
+  [OBJECT]: (from) => Object.fromEntries(times(from, () => [from.text(), readPlain(from)])),
 }
 
 function times<T>(from: Input, read: () => T): T[] {

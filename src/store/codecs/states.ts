@@ -90,7 +90,7 @@ const newestSnapshot: ChainCodec<'newestSnapshot'> = {
   write(newest, to) {
     const unknown: Snapshot[] = []
     let each = newest
-    while (each !== undefined && !to.knows(each)) {
+    while (each !== undefined && to.store.known(each) === undefined) {
       unknown.push(each)
       each = each.state.newestSnapshot
     }
