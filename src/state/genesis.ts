@@ -8,7 +8,6 @@ import { isObject } from '../core/objects.ts'
 import type { Hardfork } from '../protocol/forks.ts'
 import { addressKey } from './keys.ts'
 import { CREATE2_DEPLOYER, type Predeploy, systemContracts } from './predeploys.ts'
-import type { TrieChange } from './trie.ts'
 import {
   type Account,
   emptyStorage,
@@ -166,17 +165,15 @@ function isNothing({ nonce, balance, code, storage }: GenesisAccount): boolean {
 }
 
 export function worldFromAlloc(alloc: GenesisAlloc): World {
-  return worldOf(accountsOf(alloc))
+  return worldOf(Array.from(alloc, ([address, account]) => accountFrom(address, account)))
 }
 
 export function withAlloc(world: World, alloc: GenesisAlloc): World {
-  const changes: TrieChange<Account>[] = []
-  for (const value of accountsOf(alloc)) changes.push({ key: addressKey(value.address), value })
+  const changes = Array.from(alloc, ([address, account]) => ({
+    key: addressKey(address),
+    value: accountFrom(address, account),
+  }))
   return withAccounts(world, changes)
-}
-
-function* accountsOf(alloc: GenesisAlloc): Iterable<Account> {
-  for (const [address, account] of alloc) yield accountFrom(address, account)
 }
 
 export function accountFrom(

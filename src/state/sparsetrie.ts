@@ -3,7 +3,7 @@ import { type Hex, hexFromBytes } from '../core/hex.ts'
 import { MissingState } from './misses.ts'
 import { asItIs, type SparseNode } from './sparse.ts'
 import { insert, remove } from './trieedit.ts'
-import { EditToken, EMPTY_ROOT_BYTES, rootReference } from './trienode.ts'
+import { EditToken, rootBytesOf } from './trienode.ts'
 
 export interface SparseChange {
   readonly key: Uint8Array
@@ -46,8 +46,7 @@ export class SparseTrie {
   }
 
   get rootBytes(): Uint8Array {
-    const { root } = this
-    return root === undefined ? EMPTY_ROOT_BYTES : rootReference(root, asItIs)
+    return rootBytesOf(this.root, asItIs)
   }
 
   /** Applies all changes since the last known nodes: a key changed often costs as much as one. */

@@ -17,6 +17,7 @@ import {
   accountAt,
   codeAt,
   type StorageSlot,
+  slotValue,
   type World,
   withAccounts,
 } from './world.ts'
@@ -127,22 +128,18 @@ export function withSystemWrites(
     const account = accountAt(world, address)
     if (account === undefined) throw new Error(`no system contract at ${address}`)
     const { storage } = account
-    let slots = writes.map(([slot, value]) => slotChange(slot, value))
+    let changes = writes
     if (accesses !== undefined) {
-      const isWritten = slots.map(
-        ({ key, value, name }) => storage.get(key, name)?.value !== value?.value,
-      )
-      const isKept = (_: unknown, i: number): boolean => isWritten[i]!
-      accesses.push(accessOf(address, writes.map(slotOf), writes.filter(isKept)))
-      slots = slots.filter(isKept)
+      changes = writes.filter(([slot, value]) => slotValue(storage, slot) !== value)
+      accesses.push(accessOf(address, writes.map(slotOf), changes))
     }
-    const value = { ...account, storage: storage.withChanges(slots) }
+    const value = { ...account, storage: storage.withChanges(changes.map(slotChange)) }
     return { key: addressKey(address), value }
   })
   return withAccounts(world, changed)
 }
 
 /** Skips comparing with the old value: hashes and times always differ. */
-export function slotChange(slot: bigint, value: bigint): TrieChange<StorageSlot> {
+function slotChange([slot, value]: SlotWrite): TrieChange<StorageSlot> {
   return { key: slotKey(slot), value: value === 0n ? undefined : { slot, value }, name: slot }
 }

@@ -18,12 +18,11 @@ import type { SparseChange, SparseTrie } from './sparsetrie.ts'
 import { build, insert, remove } from './trieedit.ts'
 import {
   EditToken,
-  EMPTY_ROOT_BYTES,
   type EncodeValue,
   encodeNode,
   KEY_NIBBLES,
   referenceOf,
-  rootReference,
+  rootBytesOf,
   type TrieNode,
   type WholeNode,
 } from './trienode.ts'
@@ -101,12 +100,16 @@ export class Trie<V> {
   }
 
   get rootBytes(): Uint8Array {
-    return this.#base === undefined ? this.#ownRoot() : rootOver(this.#base, this.#root, this)
+    const ownRoot = (): Uint8Array => rootBytesOf(this.#root, this.#encodeValue)
+    return this.#base === undefined ? ownRoot() : rootOver(this.#base, this.#root, ownRoot)
   }
 
-  /** Undefined without keys. Do not modify. */
+  /**
+   * Undefined without keys. Do not modify.
+   * @throws {DevchainError} `METHOD_NOT_SUPPORTED` if a backing has the nodes
+   */
   get root(): TrieNode<V> | undefined {
-    requireWhole(this.#base)
+    if (this.#base !== undefined) throw noNodes('only a part of it is here')
     return this.#root
   }
 
@@ -167,12 +170,8 @@ export class Trie<V> {
    * a branch, this is what remains of it.
    */
   nodeBeside(key: Uint8Array): NodePlace | undefined {
-    const path =
-      this.#base === undefined
-        ? pathTo<unknown>(this.#root, key)
-        : pathTo<unknown>(rootFor(this.#base, undefined), key)
-    let last: WholeNode<unknown> | undefined
-    for (const node of path) last = node
+    const root = this.#base === undefined ? this.#root : rootFor(this.#base, undefined)
+    const last = [...pathTo<unknown>(root, key)].at(-1)
     if (last === undefined || last.kind === 'branch') return undefined
     return { key: last.key, end: last.kind === 'leaf' ? KEY_NIBBLES : last.to }
   }
@@ -209,12 +208,6 @@ export class Trie<V> {
         return value === undefined ? undefined : this.#encodeValue(value)
       },
     }
-  }
-
-  #ownRoot(): Uint8Array {
-    return this.#root === undefined
-      ? EMPTY_ROOT_BYTES
-      : rootReference(this.#root, this.#encodeValue)
   }
 }
 
@@ -259,14 +252,13 @@ function marked<V>(base: Base<V>, { key, value, name }: TrieChange<V>): Base<V> 
 function rootOver<V>(
   { backing, gone, nodes: changed }: Base<V>,
   set: TrieNode<V> | undefined,
-  { encodeValue }: Trie<V>,
+  ownRoot: () => Uint8Array,
 ): Uint8Array {
   const { nodes } = backing
   if (nodes !== undefined && nodes.whyUnknown() === undefined) {
     return (changed ?? nodes.untouched).rootBytes
   }
-  if (set !== undefined) return backing.root(() => rootReference(set, encodeValue))
-  return backing.root(gone.size === 0 ? undefined : () => EMPTY_ROOT_BYTES)
+  return backing.root(set === undefined && gone.size === 0 ? undefined : ownRoot)
 }
 
 function withKnown<V>(
@@ -280,11 +272,6 @@ function withKnown<V>(
     root = insert(root, key, value, 0, edit)
   }
   return root
-}
-
-/** @throws {DevchainError} `METHOD_NOT_SUPPORTED` if a backing has the nodes */
-function requireWhole<V>(base: Base<V> | undefined): void {
-  if (base !== undefined) throw noNodes('only a part of it is here')
 }
 
 /**

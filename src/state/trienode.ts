@@ -137,7 +137,11 @@ export function firstDifference(a: Uint8Array, b: Uint8Array, from: number, to: 
   return index
 }
 
-export function rootReference<V>(root: TrieNode<V>, encodeValue: EncodeValue<V>): Uint8Array {
+export function rootBytesOf<V>(
+  root: TrieNode<V> | undefined,
+  encodeValue: EncodeValue<V>,
+): Uint8Array {
+  if (root === undefined) return EMPTY_ROOT_BYTES
   return rootOfReference(referenceOf(root, encodeValue))
 }
 
