@@ -2,17 +2,17 @@
 import { type Address, equalBytes } from '../core/hex.ts'
 import { type AccountAccess, NO_SLOTS, type SlotWrite } from '../protocol/blocks/accesslist.ts'
 import type { Overlay, OverlayChanges } from '../state/overlay.ts'
+import { accessOf } from '../state/systemslots.ts'
 import { emptyAccount } from '../state/world.ts'
+import type { Touched } from './executor.ts'
 
-/** Accounts, with the slots that were read or written; changed ones are added. */
-export type Read = ReadonlyMap<Address, readonly bigint[]>
-
-export function accessesOf(overlay: Overlay, read: Read): AccountAccess[] {
+/** @param read accounts, with the slots that were read or written; changed ones are added */
+export function accessesOf(overlay: Overlay, read: Touched): AccountAccess[] {
   const { changes } = overlay
   const accesses: AccountAccess[] = []
-  for (const [address, reads] of read) accesses.push(accessOf(overlay, changes, address, reads))
+  for (const [address, reads] of read) accesses.push(accessTo(overlay, changes, address, reads))
   for (const address of new Set([...changes.accounts.keys(), ...changes.slots.keys()])) {
-    const access = read.has(address) ? undefined : accessOf(overlay, changes, address, NO_SLOTS)
+    const access = read.has(address) ? undefined : accessTo(overlay, changes, address, NO_SLOTS)
     if (access !== undefined && isChanged(access)) accesses.push(access)
   }
   return accesses
@@ -22,16 +22,14 @@ function isChanged({ writes, balance, nonce, code }: AccountAccess): boolean {
   return writes.length > 0 || balance !== undefined || nonce !== undefined || code !== undefined
 }
 
-function accessOf(
+function accessTo(
   overlay: Overlay,
   { accounts, slots }: OverlayChanges,
   address: Address,
   reads: readonly bigint[],
 ): AccountAccess {
   const writes = writesTo(overlay, address, slots.get(address)?.slots)
-  if (!accounts.has(address)) {
-    return { address, reads, writes, balance: undefined, nonce: undefined, code: undefined }
-  }
+  if (!accounts.has(address)) return accessOf(address, reads, writes)
   const before = overlay.originalAccount(address) ?? emptyAccount(address)
   const { balance, nonce, code } = accounts.get(address) ?? emptyAccount(address)
   return {

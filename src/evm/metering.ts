@@ -2,7 +2,6 @@
 // took a fifth of a transfer.
 import { larger, smaller } from '../core/bigints.ts'
 import type { Address } from '../core/hex.ts'
-import type { BlockGas } from '../protocol/blocks/receipt.ts'
 import { floorDataGas, intrinsicGas, maxRefund } from '../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
 import { GasMeter, NEW_ACCOUNT_STATE_GAS, settleGas } from '../protocol/stategas.ts'
@@ -26,9 +25,7 @@ export interface Metering {
   bill(result: MachineResult): Bill
 }
 
-export interface Bill extends Pick<Outcome, 'gasUsed' | 'gasRefund' | 'gasNeed'> {
-  readonly blockGas: BlockGas | undefined
-}
+export type Bill = Pick<Outcome, 'gasUsed' | 'gasRefund' | 'gasNeed' | 'blockGas'>
 
 type Metered = Pick<
   Message,

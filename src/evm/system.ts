@@ -102,7 +102,7 @@ export async function endBlock(
     world = each.world
   }
   const deposits = depositsOf(logs, block.depositContract)
-  const isRead = depositEvents(logs, block.depositContract).every(({ data }) => isDeposit(data))
+  const isRead = depositEvents(logs, block.depositContract).every(isDeposit)
   const requests = [deposits, ...collected.map(({ output }) => output)]
   const failure = isRead ? undefined : 'a log of the deposit contract is not a valid deposit'
   return {
@@ -132,27 +132,26 @@ export function hashRequests(requests: readonly Uint8Array[]): Hash {
 
 /** The deposits in a block's logs, concatenated (EIP-6110). Ignores logs of another layout. */
 export function depositsOf(logs: readonly Log[], contract?: Address | undefined): Uint8Array {
-  return concatBytes(...depositEvents(logs, contract).map(({ data }) => depositOf(data)))
+  return concatBytes(
+    ...depositEvents(logs, contract)
+      .filter(isDeposit)
+      .flatMap(({ data }) =>
+        DEPOSIT_FIELDS.map(({ at, length }) => data.subarray(at + 32, at + 32 + length)),
+      ),
+  )
 }
 
 function depositEvents(logs: readonly Log[], contract: Address = DEPOSIT_CONTRACT): readonly Log[] {
   return logs.filter(({ address, topics }) => address === contract && topics[0] === DEPOSIT_TOPIC)
 }
 
-function isDeposit(data: Uint8Array): boolean {
+function isDeposit({ data }: Log): boolean {
   const word = (at: number): bigint => bigintFromBytes(data.subarray(at, at + 32))
   return (
     data.length === DEPOSIT_LOG_LENGTH &&
     DEPOSIT_FIELDS.every(
       ({ at, length }, i) => word(32 * i) === BigInt(at) && word(at) === BigInt(length),
     )
-  )
-}
-
-function depositOf(data: Uint8Array): Uint8Array {
-  if (!isDeposit(data)) return EMPTY_BYTES
-  return concatBytes(
-    ...DEPOSIT_FIELDS.map(({ at, length }) => data.subarray(at + 32, at + 32 + length)),
   )
 }
 

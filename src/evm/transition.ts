@@ -12,9 +12,9 @@ import { isPrecompile } from '../protocol/precompiles.ts'
 import type { AccessListEntry } from '../protocol/transactions/transaction.ts'
 import { Overlay, type OverlayChanges } from '../state/overlay.ts'
 import { emptyAccount, isEmpty, type World } from '../state/world.ts'
-import { accessesOf, type Read } from './accesses.ts'
+import { accessesOf } from './accesses.ts'
 import { formatConsoleCall } from './console.ts'
-import type { BlockEnvironment, ConsoleLine, Message, Outcome } from './executor.ts'
+import type { BlockEnvironment, ConsoleLine, Message, Outcome, Touched } from './executor.ts'
 import type { Machine, MachineJob, MachineResult } from './machine.ts'
 import { type Bill, type Metering, meteringOf } from './metering.ts'
 import { transferLog } from './transferlog.ts'
@@ -132,7 +132,7 @@ class RunOutcome implements Outcome {
   readonly accessed: readonly AccessListEntry[]
   readonly isAlone: boolean
   readonly #overlay: Overlay
-  readonly #read: Read | undefined
+  readonly #read: Touched | undefined
   #world: World | undefined
 
   constructor(
@@ -178,7 +178,7 @@ function readBy(
   { coinbase }: BlockEnvironment,
   { state }: MachineResult,
   authorities: readonly Address[],
-): Read {
+): Touched {
   const read = new Map<Address, readonly bigint[]>()
   for (const address of [from, coinbase, ...authorities]) read.set(address, NO_SLOTS)
   if (state === undefined && to !== null) read.set(to, NO_SLOTS)

@@ -10,13 +10,12 @@ import { maxCodeSize } from '../../protocol/transactions/transactionrules.ts'
 import type { Account } from '../../state/world.ts'
 import type { BlockEnvironment, ReachedCode, Tracer } from '../executor.ts'
 import { type MachineJob, Unrepeatable } from '../machine.ts'
-import { OP } from '../opcodes.ts'
+import { OP, operationsAt, STACK_LIMIT } from '../opcodes.ts'
 import type { PrecompileCode } from '../precompiles/precompile.ts'
 import { type PrecompileTable, precompilesFor, precompileTable } from '../precompiles/table.ts'
 import { Codes } from './codes.ts'
 import { Instance } from './instance.ts'
 import * as layout from './layout.ts'
-import { operationTable, refuse, TABLE_SIZE } from './operations.ts'
 import { reachedIn } from './reached.ts'
 import { Steps } from './steps.ts'
 
@@ -50,6 +49,26 @@ function refusedFor(tracer: Tracer | undefined): Opcodes {
   const steps = onStep === undefined ? NO_OPCODES : (stepParts?.only ?? ALL_OPCODES)
   if (onReached === undefined) return steps
   return steps.size === 0 ? MARKED : new Set([...steps, ...MARKED])
+}
+
+const TABLE_SIZE = 256 * 8
+
+function operationTable(hardfork: Hardfork): Uint8Array {
+  const bytes = new Uint8Array(TABLE_SIZE)
+  refuse(bytes, 0, ALL_OPCODES)
+  const table = new DataView(bytes.buffer)
+  for (const [opcode, { gas, takes, leaves }] of operationsAt(hardfork)) {
+    table.setUint16(8 * opcode, gas, true)
+    table.setUint16(8 * opcode + 2, takes, true)
+    table.setUint32(8 * opcode + 4, STACK_LIMIT - Math.max(leaves - takes, 0) - takes, true)
+  }
+  return bytes
+}
+
+/** Marks operations as invalid in the table at `at`, so that they take the slow path and are traced. */
+function refuse(bytes: Uint8Array, at: number, opcodes: Opcodes): void {
+  const table = new DataView(bytes.buffer, at)
+  for (const opcode of opcodes) table.setUint16(8 * opcode + 2, layout.INVALID, true)
 }
 
 export class Interpreter {

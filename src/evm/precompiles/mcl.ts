@@ -29,7 +29,7 @@ export interface Group {
 
 /** Bytes of a base field element and of a scalar in memory, for all curves. */
 const FIELD = 48
-const SCALAR = 32
+export const SCALAR_SIZE = 32
 
 /** mcl checks this against its own compile-time constant. */
 const COMPILED_TIME = 46
@@ -244,5 +244,3 @@ export class Curve {
     return this.#input
   }
 }
-
-export { SCALAR as SCALAR_SIZE }

@@ -91,17 +91,7 @@ function call(context: RunContext, job: CallJob): MaybePromise<Outcome> {
   return apply(context, job, message, { nonce, price, tip, blobPrice }, job.isOfBlock === true)
 }
 
-type JobTraits = Pick<
-  CallJob & TransactionJob,
-  | 'draft'
-  | 'world'
-  | 'block'
-  | 'limits'
-  | 'movedPrecompiles'
-  | 'tracer'
-  | 'reportsAccess'
-  | 'cancellation'
->
+type JobTraits = Omit<CallJob, 'message'> & Pick<TransactionJob, 'draft'>
 
 function apply(
   context: RunContext,

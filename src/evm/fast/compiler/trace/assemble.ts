@@ -141,7 +141,10 @@ function writePrologue(emitter: Emitter, trace: TraceBuilder): void {
   emitter.load64(layout.FRAME_GAS)
   emitter.set(locals.GAS)
   emitter.readLimit()
-  readFloor(emitter)
+  // the gas below which the trace must yield, at least 0
+  emitter.i32(0)
+  emitter.load64(layout.YIELD_BELOW)
+  emitter.setAtLeastZero(locals.YIELD)
   for (const [slot, { limbs }] of entries) {
     for (const [i, local] of limbs.entries()) {
       if (typeof local !== 'number') continue
@@ -161,13 +164,6 @@ function returnIfHeight(emitter: Emitter, comparison: number, bytes: number): vo
   emitter.if()
   leaveWith(emitter, layout.EXIT_CONTINUE)
   emitter.end()
-}
-
-/** The gas below which the trace must yield, at least 0. */
-function readFloor(emitter: Emitter): void {
-  emitter.i32(0)
-  emitter.load64(layout.YIELD_BELOW)
-  emitter.setAtLeastZero(locals.YIELD)
 }
 
 function leaveWith(emitter: Emitter, exit: number): void {
