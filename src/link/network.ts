@@ -118,7 +118,7 @@ export class PeerNetwork implements Peers {
   refusalOf({ socket }: IncomingMessage): string | undefined {
     const { address } = remoteOf(socket)
     if (this.#bans.has(address)) return `${address} is banned`
-    if (this.#reputations.bannedMs({ id: undefined, address }) > 0) return `${address} is banned`
+    if (this.#reputations.bannedMs(address) > 0) return `${address} is banned`
     if (this.#options.settings.linkHost.includes('*') || this.#allowed.has(address))
       return undefined
     return `links from ${address} are refused: allow them with --link-host ${address}`

@@ -130,8 +130,5 @@ export async function creatorOver(request: BoundaryRequest): Promise<Json | unde
 
 /** If the network refuses or knows nothing, the method itself searches old states. */
 async function askOrSearch(ask: () => Promise<Json>): Promise<Json | undefined> {
-  return await orIfRefused<Json | undefined>(
-    async () => (await ask()) ?? undefined,
-    () => undefined,
-  )
+  return (await orIfRefused(ask)) ?? undefined
 }

@@ -47,11 +47,11 @@ export class RefusedByUpstream extends DevchainError {
   }
 }
 
-/** @param instead follows an error of the network, but no other */
-export async function orIfRefused<T>(
+/** @param instead follows an error of the network, but no other; default: undefined */
+export async function orIfRefused<T, Other = undefined>(
   ask: () => Promise<T>,
-  instead: (refusal: RefusedByUpstream) => MaybePromise<T>,
-): Promise<T> {
+  instead: (refusal: RefusedByUpstream) => MaybePromise<Other> = () => undefined as Other,
+): Promise<T | Other> {
   try {
     return await ask()
   } catch (error) {

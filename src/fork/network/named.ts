@@ -31,8 +31,5 @@ export async function readAll(list: readonly NamedState[], world: World): Promis
   })
   if (!attempt.hasMisses) return
   // the prefetch is optional: the message may not need it
-  await orIfRefused(
-    () => attempt.fetch(),
-    () => undefined,
-  )
+  await orIfRefused(() => attempt.fetch())
 }

@@ -241,7 +241,7 @@ export class PeerTable {
     const own = hello()
     const verdict = judge(own, given, forkIds())
     const id = idOf(given)
-    const bannedMs = reputations.bannedMs({ id, address: '' })
+    const bannedMs = reputations.bannedMs(id)
     if (bannedMs > 0) throw new LinkError(`banned for another ${Math.ceil(bannedMs / 1000)} s`)
     if (verdict === 'wait') return false
     if (verdict === 'adopt') {

@@ -67,10 +67,8 @@ export class Reputations {
   }
 
   /** 0: not banned. */
-  bannedMs({ id, address }: PeerKeys): number {
-    const now = this.#timing.now()
-    const entries = [id, address].map((key) => this.#entries.get(key ?? ''))
-    return Math.max(0, ...entries.map((entry) => (entry?.bannedUntil ?? 0) - now))
+  bannedMs(idOrAddress: string): number {
+    return Math.max(0, (this.#entries.get(idOrAddress)?.bannedUntil ?? 0) - this.#timing.now())
   }
 
   /** @param wallNow milliseconds since 1970 */

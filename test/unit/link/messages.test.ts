@@ -153,7 +153,11 @@ describe('Reputations', () => {
     const bans: unknown[] = []
     for (let round = 0; round < 3; round++) {
       for (let i = 0; i < 3; i++) bans.push(reputations.note(mallory, 'invalidBlocks'))
-      timing.move(reputations.bannedMs(mallory))
+      const [byId, byAddress] = [mallory.id, mallory.address].map((key) =>
+        reputations.bannedMs(key),
+      )
+      expect(byAddress).toBe(byId)
+      timing.move(byId!)
     }
     expect(bans.filter((each) => each !== undefined)).toEqual([10_000, 20_000, 40_000])
     expect(reputations.list(0).map(({ type, punishments }) => [type, punishments])).toEqual([
@@ -166,8 +170,8 @@ describe('Reputations', () => {
     const reputations = new Reputations(new TestTiming())
     const local = { ...mallory, address: '127.0.0.1' }
     for (let i = 0; i < 10; i++) reputations.note(local, 'invalidBlocks')
-    expect(reputations.bannedMs({ id: undefined, address: '127.0.0.1' })).toBe(0)
-    expect(reputations.bannedMs(local)).toBeGreaterThan(0)
+    expect(reputations.bannedMs(local.address)).toBe(0)
+    expect(reputations.bannedMs(local.id)).toBeGreaterThan(0)
   })
 
   test('counts good behaviour to a limit', () => {
@@ -185,7 +189,8 @@ describe('Reputations', () => {
       reputations.note({ id: undefined, address: `10.2.${i >> 8}.${i & 255}` }, 'validBlocks')
     }
     expect(reputations.list(0).length).toBe(1_000)
-    expect(reputations.bannedMs(mallory)).toBe(10_000)
+    expect(reputations.bannedMs(mallory.id)).toBe(10_000)
+    expect(reputations.bannedMs(mallory.address)).toBe(10_000)
   })
 })
 
