@@ -51,10 +51,7 @@ const hashes: Decoder<readonly Uint8Array[]> = {
   name: 'hashes',
   json: { title: 'hashes', type: 'string' },
   decode: (value, path) => {
-    const words = text
-      .decode(value, path)
-      .split(/\s+/)
-      .filter((word) => word !== '')
+    const words = text.decode(value, path).match(/\S+/g) ?? []
     if (words.length === 0) {
       throw new DevchainError('WORK_REJECTED', "The list of merkle hashes can't be empty")
     }

@@ -29,10 +29,8 @@ const blobSchedule: Encoder<BlobRules> = shape<BlobRules>('blob schedule', {
 const forkConfig: Encoder<ForkConfig> = shape<ForkConfig>('fork configuration', {
   activationTime: field(plainInteger, ({ activationTime }) => activationTime),
   blobSchedule: field(nullable(blobSchedule), ({ blobRules }) => blobRules),
-  chainId: field(quantityResult, ({ chainId }) => chainId),
-  forkId: field(data, ({ forkId }) => forkId),
-  precompiles: field(addressesByName, ({ precompiles }) => precompiles),
-  systemContracts: field(addressesByName, ({ systemContracts }) => systemContracts),
+  ...plain({ chainId: quantityResult, forkId: data }),
+  ...plain({ precompiles: addressesByName, systemContracts: addressesByName }),
 })
 
 /** Nodes may prune old data of this kind. Here everything is kept from the genesis on, while the chain runs. */

@@ -18,7 +18,7 @@ import type { Decoder, Encoder } from '../../rpc/schema.ts'
 import { headBlock, type Methods, method } from '../common/context.ts'
 import { requireFork } from '../common/require.ts'
 import { blockReference } from '../wire/decodeblock.ts'
-import { field, fieldIfAny, quantityResult, shape, weiPerGas } from '../wire/encodeobject.ts'
+import { fieldIfAny, plain, quantityResult, shape, weiPerGas } from '../wire/encodeobject.ts'
 
 /** A share of the whole, from 0 to 1, as a JSON number. */
 const ratio: Encoder<number> = asJson('ratio', { type: 'number', minimum: 0, maximum: 1 })
@@ -69,11 +69,9 @@ export const feeMethods: Methods = [
       optional('rewardPercentiles', list(percentile)),
     ],
     result: shape<FeeHistory>('fee history', {
-      oldestBlock: field(quantityResult, (fees) => fees.oldestBlock),
-      baseFeePerGas: field(list(quantityResult), (fees) => fees.baseFeePerGas),
-      gasUsedRatio: field(list(ratio), (fees) => fees.gasUsedRatio),
-      baseFeePerBlobGas: field(list(quantityResult), (fees) => fees.baseFeePerBlobGas),
-      blobGasUsedRatio: field(list(ratio), (fees) => fees.blobGasUsedRatio),
+      ...plain({ oldestBlock: quantityResult, baseFeePerGas: list(quantityResult) }),
+      ...plain({ gasUsedRatio: list(ratio), baseFeePerBlobGas: list(quantityResult) }),
+      ...plain({ blobGasUsedRatio: list(ratio) }),
       reward: fieldIfAny(list(list(quantityResult)), (fees) => fees.reward),
     }),
     example: { params: ['0x1', 'latest', [50]] },

@@ -324,12 +324,7 @@ export const otsMethods: Methods = [
   }),
 ]
 
-interface Operation {
-  readonly type: number
-  readonly from: Address
-  readonly to: Address
-  readonly value: bigint
-}
+type Operation = Parameters<typeof internalOperation.encode>[0]
 
 /** The transfers, destructions and creations in order, without those in failed frames. */
 function operationsIn(frames: readonly CallFrame[]): readonly Operation[] {

@@ -160,12 +160,7 @@ function logCounter({ executed }: BlockRecord): (index: number) => number {
 }
 
 /** The position that a transaction's frames belong to. */
-function framePlace({ block }: BlockRecord, index: number, logsBefore: number): FramePlace {
-  return {
-    blockHash: block.hash,
-    blockNumber: block.header.number,
-    transactionHash: block.transactions[index]!.hash,
-    index,
-    logsBefore,
-  }
+function framePlace(record: BlockRecord, index: number, logsBefore: number): FramePlace {
+  const transactionHash = record.block.transactions[index]!.hash
+  return { record, index, transactionHash, logsBefore }
 }

@@ -52,6 +52,8 @@ const blobMembers = {
   cellProofs: list(data),
 }
 
+const BLOB_MEMBERS = Object.keys(blobMembers) as readonly (keyof typeof blobMembers)[]
+
 type GivenBlobs = Decoded<typeof blobMembers>
 
 /** Members that only returned transactions have. Clients send them back; they are ignored in a new one. */
@@ -160,14 +162,7 @@ function typesOf(given: Typed): readonly TransactionType[] {
 }
 
 function isOfBlobs(given: GivenBlobs): boolean {
-  return (
-    given.blobVersionedHashes !== undefined ||
-    given.blobs !== undefined ||
-    given.commitments !== undefined ||
-    given.proofs !== undefined ||
-    given.cellProofs !== undefined ||
-    given.maxFeePerBlobGas !== undefined
-  )
+  return BLOB_MEMBERS.some((name) => given[name] !== undefined)
 }
 
 /** Missing hashes follow from the commitments. Blobs need commitments and proofs. */

@@ -9,15 +9,13 @@ import {
   flatten,
 } from '../../../evm/tracers/calls.ts'
 import type { TracedRun } from '../../../node/calls/replay.ts'
+import type { TransactionPlace } from '../../../node/ledger/blocktree.ts'
 import type { JsonWriter } from '../../../rpc/jsontext.ts'
 import type { Json } from '../../../rpc/schema.ts'
 
-/** The block and transaction of a list of frames. */
-export interface FramePlace {
-  readonly blockHash: Hash
-  readonly blockNumber: bigint
+/** The transaction of a list of frames. */
+export interface FramePlace extends TransactionPlace {
   readonly transactionHash: Hash
-  readonly index: number
   /** Logs of the block before the transaction's. */
   readonly logsBefore: number
 }
@@ -211,9 +209,10 @@ function resultOf(frame: WholeFrame, { withParityErrors }: FlatForm): Json {
 
 function placeMembers(place: FramePlace | undefined): { readonly [key: string]: Json } {
   if (place === undefined) return {}
+  const { hash: blockHash, header } = place.record.block
   return {
-    blockHash: place.blockHash,
-    blockNumber: Number(place.blockNumber),
+    blockHash,
+    blockNumber: Number(header.number),
     transactionHash: place.transactionHash,
     transactionPosition: place.index,
   }
