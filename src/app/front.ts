@@ -65,15 +65,10 @@ async function openOn(
     const { state: now } = first.node.chain
     await keeping.keepBeginning(now.origin ?? now, false)
   }
-  front = new Front(common, { first, wire })
+  front = new Front(common, first, wire)
   front.chains.wake()
   common.artifacts.readSoon()
   return front
-}
-
-interface FrontParts {
-  readonly first: Backend
-  readonly wire: Wire
 }
 
 export class Front implements ServerFront {
@@ -82,7 +77,7 @@ export class Front implements ServerFront {
   readonly sites: readonly Site[]
   readonly targetOf: ServerFront['targetOf']
   readonly #common: Common
-  readonly #parts: FrontParts
+  readonly #wire: Wire
   /** Loaded for the first chain of a thread. */
   #threadsOpen: Promise<Threads> | undefined
   #origin: Promise<Origin>
@@ -90,11 +85,10 @@ export class Front implements ServerFront {
   #server: Promise<RunningServer> | undefined
   #isListening = false
 
-  constructor(common: Common, parts: FrontParts) {
-    const { first } = parts
+  constructor(common: Common, first: Backend, wire: Wire) {
     const { settings, environment, keeping, onBug } = common
     this.#common = common
-    this.#parts = parts
+    this.#wire = wire
     this.first = first
     // chains begin where this one began, whatever happens to it, unless a set-up decides
     const { state, forking } = first.origin()
@@ -179,7 +173,7 @@ export class Front implements ServerFront {
         return await threads.open(name, isThere ? undefined : begun, kept, how.onLost)
     }
     const kept = keeping?.place(name, about)
-    return await openAtPath(this.#common, this.#parts.wire, name, begun, kept)
+    return await openAtPath(this.#common, this.#wire, name, begun, kept)
   }
 
   /** Starts the server, or returns where it already listens. Rejects with node's `EADDRINUSE` when the port is taken. */

@@ -216,7 +216,7 @@ async function openOutput(settings: AllSettings, sink: Sink): Promise<Output> {
   const renderer = rendererOf(settings, await loadPalette(isColored))
   const writer = writerTo(sink, renderer)
   const size = isTerminal ? sizeOfScreen : undefined
-  const log = new Logger(renderer, writer, size, settings)
+  const log = new Logger({ renderer, writer, screen: size, settings })
   return { writer, renderer, size, isColored, log }
 }
 

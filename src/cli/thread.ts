@@ -13,7 +13,7 @@ async function logOf(
 ): Promise<Observer> {
   const renderer = rendererOf(settings, await loadPalette(isColored))
   const shared = { totals: new LogTotals(totals) }
-  return new Logger(renderer, { write }, undefined, settings, shared)
+  return new Logger({ renderer, writer: { write }, settings, shared })
 }
 
 export async function runThread(): Promise<void> {

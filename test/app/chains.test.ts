@@ -295,11 +295,10 @@ describe.each([0, 2])('with --threads %d,', (threads) => {
     })
 
     test('return the newest lines of a chain’s log', async () => {
-      const log = new Logger(
-        createPrettyRenderer(PLAIN, false),
-        { write: () => undefined },
-        undefined,
-      )
+      const log = new Logger({
+        renderer: createPrettyRenderer(PLAIN, false),
+        writer: { write: () => undefined },
+      })
       await using one = await opened({}, { observer: log })
       for (let i = 0; i < 25; i++)
         await post(`${one.url}/3`, call(1, i % 2 ? 'eth_gasPrice' : 'eth_chainId'))

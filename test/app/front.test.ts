@@ -176,7 +176,7 @@ test('an observer is notified once that what older reverts left is forgotten', a
 describe('the log of several chains', () => {
   async function logged(renderer: Renderer): Promise<readonly string[]> {
     let text = ''
-    const log = new Logger(renderer, { write: (lines) => (text += lines) }, undefined)
+    const log = new Logger({ renderer, writer: { write: (lines) => (text += lines) } })
     {
       await using three = await opened(['alice', 'bob'], { observer: log })
       const { url } = three

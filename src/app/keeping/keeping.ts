@@ -216,28 +216,27 @@ export class Keeping {
    * @returns false if a command still runs after `PATIENCE_MS`
    */
   hold(swap: () => void): Promise<boolean> {
-    const open = [...this.#open]
-    let running = open.length
-    let settle: (isReady: boolean) => void = () => undefined
-    const ready = new Promise<boolean>((resolve) => {
-      settle = resolve
-    })
-    const patience = setTimeout(() => settle(false), PATIENCE_MS)
-    const held = ready.then((isReady) => {
-      clearTimeout(patience)
+    const begun = [...this.#open].map(
+      ([name, chain]) =>
+        new Promise<void>((begin) => {
+          const exchanged = chain.exchange(async () => {
+            begin()
+            return ((await held) && this.stateOf(name)) || chain.state
+          })
+          // `held` has the error
+          exchanged.catch(() => undefined)
+        }),
+    )
+    const held = new Promise<boolean>((resolve) => {
+      const patience = setTimeout(() => resolve(false), PATIENCE_MS)
+      void Promise.all(begun).then(() => {
+        clearTimeout(patience)
+        resolve(true)
+      })
+    }).then((isReady) => {
       if (isReady) swap()
       return isReady
     })
-    for (const [name, chain] of open) {
-      const exchanged = chain.exchange(async () => {
-        running -= 1
-        if (running === 0) settle(true)
-        return ((await held) && this.stateOf(name)) || chain.state
-      })
-      // `held` has the error
-      exchanged.catch(() => undefined)
-    }
-    if (running === 0) settle(true)
     return held
   }
 

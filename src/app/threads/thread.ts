@@ -53,11 +53,7 @@ export class Thread {
     port.unref()
   }
 
-  /** Chains that run here, or are about to. */
-  get size(): number {
-    return this.#chains.size
-  }
-
+  /** Of chains that run here, or are about to. */
   get names(): readonly string[] {
     return [...this.#chains.keys()]
   }

@@ -129,13 +129,10 @@ export class Threads {
 
   /** The thread with the fewest chains; a new one while there may be more. */
   #next(): Member {
-    const least = this.#members.reduce<Member | undefined>(
-      (best, each) => (best === undefined || each.thread.size < best.thread.size ? each : best),
-      undefined,
-    )
+    const sizeOf = ({ thread }: Member): number => thread.names.length
+    const [least] = this.#members.toSorted((a, b) => sizeOf(a) - sizeOf(b))
     const isFull = this.#members.length >= this.#count
-    if (least !== undefined && (isFull || least.thread.size === 0)) return least
-    return this.#start()
+    return least !== undefined && (isFull || sizeOf(least) === 0) ? least : this.#start()
   }
 
   #start(): Member {

@@ -123,7 +123,7 @@ function openOutput(when: LogWhen, settings: AllSettings): Output {
     path === undefined && isatty(2) ? fitted(wide, () => process.stderr.columns || 80) : wide
   const kept = path === undefined && when === 'failure' ? new NewestText(KEPT) : undefined
   const writer = kept ?? writerTo(path === undefined ? standardError() : logFile(path), renderer)
-  const lines = new Logger(renderer, writer, undefined, settings)
+  const lines = new Logger({ renderer, writer, settings })
   const report = (text: string): void => {
     lines.finish()
     writer.write(text)

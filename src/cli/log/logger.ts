@@ -73,17 +73,24 @@ interface Shared {
   readonly totals: LogTotals
 }
 
-export class Logger implements Observer {
-  readonly #renderer: Renderer
-  readonly #writer: TextWriter
-  readonly #screen: Screen
-  readonly #settings: LogSettings | undefined
-  readonly #shared: Shared
+interface LogOptions {
+  readonly renderer: Renderer
+  readonly writer: TextWriter
+  readonly screen?: Screen
+  /** Hints, traces and shown methods; undefined: no hints. */
+  readonly settings?: LogSettings
+  readonly shared?: Partial<Shared>
   /** The chain's name; undefined for the default chain. */
+  readonly chain?: string
+  /** The logs of named chains, of which it is one. */
+  readonly siblings?: Set<Logger>
+}
+
+export class Logger implements Observer {
+  readonly #options: LogOptions
+  readonly #shared: Shared
   readonly #chain: string | undefined
   readonly #named = new Set<Logger>()
-  /** The parent's set of logs that has this one. */
-  readonly #siblings: Set<Logger> | undefined
   readonly #recent: LogRecord[] = []
   /** Another chain's log is wanted (`--log-chain`): only what is no call or block is written. */
   readonly #isMuted: boolean
@@ -98,22 +105,10 @@ export class Logger implements Observer {
   #queueTimer: NodeJS.Timeout | undefined
   #writeWaiting: (() => void) | undefined
 
-  /** @param settings hints, traces and shown methods; undefined: no hints */
-  constructor(
-    renderer: Renderer,
-    writer: TextWriter,
-    screen: Screen,
-    settings?: LogSettings,
-    shared?: Partial<Shared>,
-    chain?: string,
-    siblings?: Set<Logger>,
-  ) {
-    this.#renderer = renderer
-    this.#writer = writer
-    this.#screen = screen
-    this.#settings = settings
+  constructor(options: LogOptions) {
+    const { renderer, writer, screen, settings, shared, chain } = options
+    this.#options = options
     this.#chain = chain
-    this.#siblings = siblings
     const { logChain } = settings ?? {}
     this.#isMuted = logChain !== undefined && logChain !== (chain ?? '/')
     this.#shared = {
@@ -133,20 +128,17 @@ export class Logger implements Observer {
   foreign(text: string): void {
     this.#runQueue()
     this.#shared.folding.end()
-    this.#writer.write(text)
+    this.#options.writer.write(text)
   }
 
   /** The log of a named chain: same destination, each line with the name. */
   readonly ofChain = (name: string): Logger => {
-    const log = new Logger(
-      this.#renderer,
-      this.#writer,
-      this.#screen,
-      this.#settings,
-      this.#shared,
-      name,
-      this.#named,
-    )
+    const log = new Logger({
+      ...this.#options,
+      shared: this.#shared,
+      chain: name,
+      siblings: this.#named,
+    })
     this.#named.add(log)
     return log
   }
@@ -154,13 +146,13 @@ export class Logger implements Observer {
   /** The chain of a path ended: writes what is queued. */
   readonly onEnd = (): void => {
     this.finish()
-    this.#siblings?.delete(this)
+    this.#options.siblings?.delete(this)
   }
 
   /** The newest entries of a chain at a path, one text each. */
   readonly messages = (): readonly string[] => {
     this.#runAll()
-    return this.#recent.map((entry) => this.#renderer.entry(entry).trimEnd())
+    return this.#recent.map((entry) => this.#options.renderer.entry(entry).trimEnd())
   }
 
   /** The chain's settings decide on hints. */
@@ -197,7 +189,7 @@ export class Logger implements Observer {
 
   /** An open page reads with every block, which would drown the calls of others. */
   #isLeftOut({ isPageRead, console }: ObservedCall): boolean {
-    return isPageRead === true && this.#settings?.verbose !== true && console.length === 0
+    return isPageRead === true && this.#options.settings?.verbose !== true && console.length === 0
   }
 
   /** Queues a change, which is logged with its call, or alone a little later. */
@@ -261,7 +253,8 @@ export class Logger implements Observer {
   }
 
   #writeLine(event: LineEvent): void {
-    this.#writer.write(this.#renderer.line(event, this.#screen?.().columns))
+    const { renderer, writer, screen } = this.#options
+    writer.write(renderer.line(event, screen?.().columns))
   }
 
   /** With names, after the reply; else at once. */
@@ -326,7 +319,8 @@ export class Logger implements Observer {
     const project = this.#project
     if (project === undefined) return undefined
     const world = change === undefined ? project.names.world : headOf(change.after.tree).world
-    return { project, world, before: change && worldBefore(change), traces: this.#settings?.trace }
+    const traces = this.#options.settings?.trace
+    return { project, world, before: change && worldBefore(change), traces }
   }
 
   #hint(hints: readonly HintEvent[]): void {

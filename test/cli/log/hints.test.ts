@@ -195,7 +195,7 @@ test.each([
   ],
 ])('the last line summarizes the session', async (renderer: Renderer, line) => {
   const written: string[] = []
-  const log = new Logger(renderer, { write: (text) => written.push(text) }, undefined)
+  const log = new Logger({ renderer, writer: { write: (text) => written.push(text) } })
   await using devchain = await createDevchain({}, { observer: log })
   const ask = (method: string, ...params: unknown[]): Promise<unknown> =>
     devchain.request({ method, params })

@@ -79,7 +79,7 @@ const print = (event: ObservedCall | undefined, ...events: ChainEvent[]): string
 test('console lines of a call are below its line, and are not counted as repetitions', () => {
   const written: string[] = []
   const writer = { write: (text: string) => void written.push(text) }
-  const log = new Logger(createPrettyRenderer(PLAIN, false), writer, undefined)
+  const log = new Logger({ renderer: createPrettyRenderer(PLAIN, false), writer })
   for (let i = 0; i < 2; i++)
     log.onCall(call('eth_call', { result: '0x', console: ['hello 1', 'two\nlines'] }))
   log.finish()
@@ -113,7 +113,10 @@ describe('a note on a call', () => {
 
   test('repeats with a repeated call, and is part of its text with the counter', () => {
     const written: string[] = []
-    const log = new Logger(pretty, { write: (text) => void written.push(text) }, undefined)
+    const log = new Logger({
+      renderer: pretty,
+      writer: { write: (text) => void written.push(text) },
+    })
     for (let i = 0; i < 3; i++) log.onCall(call('eth_call', { result: '0x', notes: [note] }))
     log.finish()
     expect(written.map((text) => text.split('\n').slice(1))).toEqual([[`    note ${note}`, '']])
@@ -467,7 +470,7 @@ describe('a repeated call', () => {
   function record(renderer: Renderer, columns?: number): { log: Logger; text: () => string } {
     let written = ''
     const screen = columns === undefined ? undefined : () => ({ columns, rows: 24 })
-    const log = new Logger(renderer, { write: (text) => (written += text) }, screen)
+    const log = new Logger({ renderer, writer: { write: (text) => (written += text) }, screen })
     return { log, text: () => written }
   }
   const balance = (account: string): ObservedCall =>

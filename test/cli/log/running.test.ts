@@ -20,7 +20,7 @@ function printed(form: 'pretty' | 'json', report: ProgressReport): string {
   }
   const renderer =
     form === 'json' ? createJsonRenderer(() => 0, false) : createPrettyRenderer(PLAIN, false)
-  const log = new Logger(renderer, { write }, undefined)
+  const log = new Logger({ renderer, writer: { write } })
   log.onRunning(report)
   return text
 }

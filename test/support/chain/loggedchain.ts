@@ -54,7 +54,12 @@ export async function startLogged(
     logChain: undefined,
     verbose,
   }
-  const log = new Logger(renderer, { write: (part) => (text += part) }, screen, settings)
+  const log = new Logger({
+    renderer,
+    writer: { write: (part) => (text += part) },
+    screen,
+    settings,
+  })
   const { onCall, ...observer } = log
   const devchain = await createDevchain(
     { clock: 'frozen', timestamp: 1_600_000_000, ...options },
