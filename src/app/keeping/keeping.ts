@@ -1,4 +1,5 @@
 // Chains on disk (--state). Loads src/store only when needed.
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Address } from '../../core/hex.ts'
 import type { MaybePromise } from '../../core/promises.ts'
 import type { Chain, Commit } from '../../node/chain/chain.ts'
@@ -227,13 +228,8 @@ export class Keeping {
           exchanged.catch(() => undefined)
         }),
     )
-    const held = new Promise<boolean>((resolve) => {
-      const patience = setTimeout(() => resolve(false), PATIENCE_MS)
-      void Promise.all(begun).then(() => {
-        clearTimeout(patience)
-        resolve(true)
-      })
-    }).then((isReady) => {
+    const late = delay(PATIENCE_MS, false, { ref: false })
+    const held = Promise.race([Promise.all(begun).then(() => true), late]).then((isReady) => {
       if (isReady) swap()
       return isReady
     })
