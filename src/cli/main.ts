@@ -8,10 +8,10 @@ import {
   resolveOptions,
   unknownVariables,
 } from '../app/settings.ts'
-import { invalidParams, readFailure } from '../core/errors.ts'
+import { invalidParams } from '../core/errors.ts'
 import { plural } from '../core/format.ts'
 import type { AllSettings } from '../options/derived.ts'
-import { complain, reported } from './output.ts'
+import { complain, reading, reported } from './output.ts'
 import { type CommandLine, type GivenOptions, readArguments } from './parse/commandline.ts'
 import { EXIT, type HeavyName } from './parse/subcommands.ts'
 import { start } from './start.ts'
@@ -78,12 +78,7 @@ function withoutGaps(settings: AllSettings): AllSettings {
 }
 
 function readConfig(path: string): OptionSource {
-  let content: string
-  try {
-    // TextDecoder drops a byte order mark, which editors add
-    content = new TextDecoder().decode(readFileSync(path))
-  } catch (error) {
-    throw invalidParams(`cannot read the config file ${path}: ${readFailure(error)}`)
-  }
-  return fileSource(path, content)
+  const bytes = reading(`the config file ${path}`, () => readFileSync(path))
+  // TextDecoder drops a byte order mark, which editors add
+  return fileSource(path, new TextDecoder().decode(bytes))
 }

@@ -1,7 +1,7 @@
 // Standard output and standard error of commands, whose readers may be slow or disconnect.
 import { renameSync, rmSync, write, writeFileSync } from 'node:fs'
 import { Writable } from 'node:stream'
-import { DevchainError, invalidParams, writeFailure } from '../core/errors.ts'
+import { DevchainError, invalidParams, readFailure, writeFailure } from '../core/errors.ts'
 import { printable } from '../core/format.ts'
 import { EXIT } from './parse/subcommands.ts'
 
@@ -126,6 +126,15 @@ export function replaceFile(file: string, content: Uint8Array | string): void {
   } catch (error) {
     rmSync(beside, { force: true })
     throw error
+  }
+}
+
+/** @throws {DevchainError} `INVALID_PARAMS` if the file cannot be read */
+export function reading<T>(file: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw invalidParams(`cannot read ${file}: ${readFailure(error)}`)
   }
 }
 

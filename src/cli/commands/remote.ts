@@ -1,14 +1,14 @@
 // The subcommands that talk to a running chain: rpc, snapshot, revert, snapshots, reset, mine, time, accounts, wait.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { checksumAddress } from '../../core/crypto/crypto.ts'
-import { invalidParams, printValue, readFailure } from '../../core/errors.ts'
+import { invalidParams, printValue } from '../../core/errors.ts'
 import { ether, number, plural, printable, time } from '../../core/format.ts'
 import { bytesFromHex, parseAddress } from '../../core/hex.ts'
 import { FORK_BLOCKS, isForkBlock } from '../../options/fork.ts'
 import type { CoverageRow } from '../../project/coverage/lcov.ts'
 import type { GasRow } from '../../project/gas/report.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { print, replaceFile, writing } from '../output.ts'
+import { print, reading, replaceFile, writing } from '../output.ts'
 import type { CommandLine } from '../parse/commandline.ts'
 import { parseMove, parseWait } from '../parse/parsetime.ts'
 import { EXIT, type SubcommandName } from '../parse/subcommands.ts'
@@ -192,7 +192,8 @@ const HANDLERS: Partial<
     if (compare === undefined) return { json: rows, text: gasTable(rows) }
     const file = String(compare)
     const limit = parseThreshold(String(threshold))
-    const earlier = parseGasReport(readReport(file), file)
+    const report = reading(file, () => readFileSync(file, 'utf8'))
+    const earlier = parseGasReport(report, file)
     const differences = gasDifferences(rows, earlier)
     const isEmpty = rows.length === 0 && earlier.length > 0
     const isRefused = isEmpty || differences.some(({ percent }) => percent > limit)
@@ -252,15 +253,6 @@ export async function remoteCommand(
   const line = flags.json === true ? JSON.stringify(json) : text && printable(text)
   if (line !== undefined) await print(`${line}\n`)
   return exitCode
-}
-
-/** @throws {DevchainError} `INVALID_PARAMS` if the file is missing */
-function readReport(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    throw invalidParams(`cannot read ${file}: ${readFailure(error)}`)
-  }
 }
 
 function readInput(): string {

@@ -2,6 +2,7 @@
 import type { ObservedCall } from '../../app/observer.ts'
 import { oneLine } from '../../core/format.ts'
 import { type Address, bytesFromHex, type Hash, hexFromBytes, isBytes } from '../../core/hex.ts'
+import { isObject } from '../../core/objects.ts'
 import type { Described } from '../../project/naming/described.ts'
 import type { Project } from '../../project/project.ts'
 import type { Json } from '../../rpc/schema.ts'
@@ -203,8 +204,7 @@ export function plainDescription(described: Described): {
 function plainValue(value: unknown): Json {
   if (Array.isArray(value)) return (value as readonly unknown[]).map(plainValue)
   if (typeof value === 'bigint' || typeof value === 'number') return value.toString()
-  if (typeof value === 'object' && value !== null && 'value' in value)
-    return plainValue(value.value)
+  if (isObject(value) && 'value' in value) return plainValue(value.value)
   return typeof value === 'boolean' ? value : String(value)
 }
 

@@ -4,6 +4,7 @@
 import type { ObservedCall } from '../../app/observer.ts'
 import { number } from '../../core/format.ts'
 import { type Address, type Hash, hexFromBytes } from '../../core/hex.ts'
+import { isObject } from '../../core/objects.ts'
 import type { ProgressReport } from '../../core/progress.ts'
 import { describeIdle } from '../../evm/reasons.ts'
 import type { BlockRecord, ExecutedTransaction } from '../../node/ledger/blockrecord.ts'
@@ -276,8 +277,7 @@ function hashesOf(transactions: readonly Transaction[]): Hashes {
 /** The hash of the sent transaction: the result, inside it, or in the failure of a call that sent one. */
 export function sentHash({ effects, result, failure }: ChangeCause): Hash | undefined {
   if (effects !== 'transaction') return undefined
-  const isObject = typeof result === 'object' && result !== null && 'transactionHash' in result
-  const found = failure?.hash ?? (isObject ? result.transactionHash : result)
+  const found = failure?.hash ?? (isObject(result) ? result.transactionHash : result)
   return typeof found === 'string' ? (found as Hash) : undefined
 }
 
@@ -289,9 +289,7 @@ function quantityText(value: Json | undefined): string {
 
 /** The snapshot reverted to; devchain_revert returns it. */
 function snapshotText({ params, result }: ChangeCause): string {
-  if (typeof result !== 'object' || result === null) return quantityText(firstParam(params))
-  const { name, id } = result as { readonly [key: string]: Json | undefined }
-  return String(name ?? id)
+  return isObject(result) ? String(result.name ?? result.id) : quantityText(firstParam(params))
 }
 
 /** The kind of revert, by the method's name. Aliases change prefixes, so only the end is compared. */

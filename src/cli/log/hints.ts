@@ -1,12 +1,12 @@
 // Hints after the first failure of a kind; each is logged once per run.
 import type { ObservedCall } from '../../app/observer.ts'
 import { number, oneLine } from '../../core/format.ts'
+import { isObject } from '../../core/objects.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import { usualGas } from '../../node/mining/limits.ts'
 import type { AllSettings } from '../../options/derived.ts'
 import type { ProjectHint } from '../../project/events.ts'
-import type { Json } from '../../rpc/schema.ts'
 import type { ChainEvent, HintEvent, TransactionEvent } from './events.ts'
 import { askedBy } from './request.ts'
 
@@ -91,11 +91,8 @@ export class Hints {
 }
 
 function chainIdOfAnswer({ method, result }: ObservedCall): bigint | undefined {
-  if (!/_getTransactionByHash$/.test(method) || typeof result !== 'object' || result === null) {
-    return undefined
-  }
-  const { chainId } = result as { readonly chainId?: Json }
-  return typeof chainId === 'string' ? BigInt(chainId) : undefined
+  if (!/_getTransactionByHash$/.test(method) || !isObject(result)) return undefined
+  return typeof result.chainId === 'string' ? BigInt(result.chainId) : undefined
 }
 
 function isStarved(event: ChainEvent): event is TransactionEvent {
