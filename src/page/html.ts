@@ -22,9 +22,9 @@ function element(type: unknown, props: Record<string, unknown> | null, ...all: u
   return h(type as string, props, ...(all.map(allSeen) as ComponentChildren[]))
 }
 
-export const html: (strings: TemplateStringsArray, ...values: unknown[]) => VNode = htm.bind(
-  element as unknown as typeof h,
-) as unknown as (strings: TemplateStringsArray, ...values: unknown[]) => VNode
+type Html = (strings: TemplateStringsArray, ...values: unknown[]) => VNode
+
+export const html: Html = htm.bind(element as unknown as typeof h) as unknown as Html
 
 export type Children = ComponentChildren
 

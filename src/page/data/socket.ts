@@ -82,8 +82,7 @@ export class RpcSocket {
   }
 
   #flush(): void {
-    const queue = this.#queue
-    this.#queue = []
+    const queue = this.#queue.splice(0)
     while (queue.length > 0) {
       const texts = queue.splice(0, MOST_TOGETHER)
       this.#socket?.send(texts.length === 1 ? texts[0]! : `[${texts.join()}]`)
@@ -113,8 +112,7 @@ export class RpcSocket {
   }
 
   #take(text: string): void {
-    const message = JSON.parse(text) as Reply | readonly Reply[]
-    const replies = Array.isArray(message) ? (message as readonly Reply[]) : [message as Reply]
+    const replies = [JSON.parse(text) as Reply | Reply[]].flat()
     for (const each of replies) this.#takeOne(each, text.length / replies.length)
   }
 
