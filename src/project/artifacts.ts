@@ -23,18 +23,9 @@ const KEPT_COMPRESSED = 16_000_000
 
 /** Of a compiler's output: syntax trees and code, which are most of it, and what else nothing here needs. */
 const BULK: ReadonlySet<string> = new Set([
-  ...[
-    'abi',
-    'assembly',
-    'ast',
-    'bin',
-    'bin-runtime',
-    'devdoc',
-    'functionDebugData',
-    'gasEstimates',
-  ],
-  ...['generatedSources', 'ir', 'irAst', 'irOptimized', 'irOptimizedAst', 'legacyAST'],
-  ...['legacyAssembly', 'methodIdentifiers', 'object', 'opcodes', 'userdoc'],
+  ...['abi', 'assembly', 'ast', 'bin', 'bin-runtime', 'devdoc', 'functionDebugData'],
+  ...['gasEstimates', 'generatedSources', 'ir', 'irAst', 'irOptimized', 'irOptimizedAst'],
+  ...['legacyAST', 'legacyAssembly', 'methodIdentifiers', 'object', 'opcodes', 'userdoc'],
 ])
 
 /** Listings per reading while new folders keep appearing. */
