@@ -57,7 +57,9 @@ import { scheduleMining } from './sealing/intervalminer.ts'
 export async function createChain(given: ChainOptions = {}): Promise<Chain> {
   const options = { ...given, ...chainParameters(given) }
   const environment = options.environment ?? systemEnvironment
-  const executor = options.executor ?? ownExecutor(options, environment)
+  const { evm, memoryLimit } = options
+  const onBug = (error: unknown): void => environment.onBug(error)
+  const executor = options.executor ?? createExecutor({ evm, memoryLimit, onBug })
   const state = await startingState(executor, options, environment.now())
   const chain = chainWith(state, { ...options, executor, environment })
   // a given executor may serve other chains
@@ -84,10 +86,6 @@ export function chainWith(state: ChainState, parts: ChainParts): Chain {
   if (lazyState !== undefined) chain.execution.fetchWith(lazyState)
   chain.onClose(scheduleMining(chain))
   return chain
-}
-
-function ownExecutor({ evm, memoryLimit }: StateOptions, environment: Environment): Executor {
-  return createExecutor({ evm, memoryLimit, onBug: (error) => environment.onBug(error) })
 }
 
 async function startingState(

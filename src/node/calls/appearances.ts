@@ -21,18 +21,13 @@ type Appearances = readonly ReadonlySet<Address>[]
 
 const known = new WeakMap<BlockRecord, Appearances>()
 
-export interface FoundTransactions {
-  readonly places: readonly TransactionPlace[]
-  readonly isComplete: boolean
-}
-
 /** Stops once at least `count` are found. Throws `LIMIT_EXCEEDED` when the replay exceeds the step budget. */
 export async function findAppearances(
   chain: Chain,
   address: Address,
   { from, step, count }: { readonly from: bigint; readonly step: 1n | -1n; readonly count: number },
   budget: TraceBudget,
-): Promise<FoundTransactions> {
+): Promise<{ readonly places: readonly TransactionPlace[]; readonly isComplete: boolean }> {
   const { tree } = chain.state
   const places: TransactionPlace[] = []
   const yieldIfDue = yielder()

@@ -71,7 +71,11 @@ export async function buildBlock(
   cancellation: Cancellation,
 ): Promise<BuiltBlock> {
   const { state } = chain
-  const parent = parentOf(state, order.parentHash)
+  const { parentHash } = order
+  const parent = blockByHash(state.tree, parentHash)
+  if (parent === undefined) {
+    throw blockNotFound(state.tree, `parent block ${parentHash}`, { hash: parentHash })
+  }
   const sent = order.transactions ?? (await waitingOn(chain, parent, cancellation))
   const transactions = sent.map(({ transaction }) => transaction)
   for (const each of transactions) requireChainId(each, state.config.chainId)
@@ -85,7 +89,7 @@ export async function buildBlock(
     withdrawals,
     beaconRoot,
   }
-  const draft = headerOf(environment, order.parentHash, contents)
+  const draft = headerOf(environment, parentHash, contents)
   const block = sealBlock(draft, transactions, [], withdrawals)
   const place = placeOf(state, draft, parent.block)
   // the requested gas limit may differ from the chain's own
@@ -96,7 +100,7 @@ export async function buildBlock(
   const signers = signersOf(state.accounts)
   const record: BlockRecord = { block, executed: [], world, totalDifficulty, signers }
   const result = await runBlock(cancellable(chain.executor, cancellation), state, record)
-  const header = headerOf(environment, order.parentHash, {
+  const header = headerOf(environment, parentHash, {
     ...contents,
     receipts: result.executed.map(({ receipt }) => receipt),
     stateRoot: stateRoot(result.world),
@@ -109,12 +113,6 @@ export async function buildBlock(
     sidecars: sent.flatMap(({ sidecar }) => sidecar ?? []),
     accessList: result.accessList,
   }
-}
-
-function parentOf({ tree }: ChainState, hash: Hash): BlockRecord {
-  const parent = blockByHash(tree, hash)
-  if (parent !== undefined) return parent
-  throw blockNotFound(tree, `parent block ${hash}`, { hash })
 }
 
 /** Skips blob transactions and their senders' later ones: the proofs beside a payload are not kept. */

@@ -60,7 +60,11 @@ export async function callBundle(
   const yieldIfDue = yielder()
   for (const transaction of bundle.transactions) {
     throwIfCancelled(cancellation)
-    if (transaction.gasLimit > gasLeft) throw tooMuchGas(transaction, gasLeft)
+    if (transaction.gasLimit > gasLeft) {
+      const { hash, gasLimit } = transaction
+      const message = `exceeds block gas limit: transaction ${hash} needs ${gasLimit} gas, the bundle's block has ${gasLeft} left`
+      throw new DevchainError('EXCEEDS_BLOCK_GAS_LIMIT', message)
+    }
     requireBlobRoom(transaction, blobGasUsed, block.hardfork, block.blobRules)
     const job: TransactionJob = { world, block, transaction, limits, cancellation }
     const outcome = await executor.transact(job)
@@ -94,9 +98,4 @@ function environmentOf(state: ChainState, base: BlockRecord, bundle: Bundle): Bl
     baseFee: bundle.baseFee,
     blockHash: (asked) => (asked === header.number ? hash : past.blockHash(asked)),
   })
-}
-
-function tooMuchGas({ hash, gasLimit }: Transaction, left: bigint): DevchainError {
-  const message = `exceeds block gas limit: transaction ${hash} needs ${gasLimit} gas, the bundle's block has ${left} left`
-  return new DevchainError('EXCEEDS_BLOCK_GAS_LIMIT', message)
 }

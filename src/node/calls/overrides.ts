@@ -98,7 +98,10 @@ export function movedPrecompiles(
     if (to !== undefined) {
       checkMove(address, to, hardfork, isOne)
       const other = taken.get(to)
-      if (other !== undefined && !behaviour.precompilesShareAddress) throw clash(other, address, to)
+      if (other !== undefined && !behaviour.precompilesShareAddress) {
+        const message = `override of ${address}: movePrecompileToAddress: the precompile of ${other} is already moved to ${to}`
+        throw new DevchainError('PRECOMPILES_MOVED_TOGETHER', message)
+      }
       taken.set(to, address)
     }
     if (to !== undefined || (code !== undefined && isOne)) moved.set(address, to ?? null)
@@ -120,11 +123,6 @@ function checkMove(address: Address, to: Address, hardfork: Hardfork, isOne: boo
   if (isOne) return
   const message = `override of ${address}: account ${address} is not a precompile of ${hardfork}, so it cannot be moved to ${to}`
   throw new DevchainError('INVALID_PARAMS', message, undefined, { unmovable: address })
-}
-
-function clash(one: Address, other: Address, to: Address): DevchainError {
-  const message = `override of ${other}: movePrecompileToAddress: the precompile of ${one} is already moved to ${to}`
-  return new DevchainError('PRECOMPILES_MOVED_TOGETHER', message)
 }
 
 function checkRange(name: string, value: bigint | undefined, max: bigint): void {

@@ -9,11 +9,6 @@ export const ETHER_ADDRESS: Address = `0x${'ee'.repeat(20)}` as Address
 /** Transfer(address,address,uint256) */
 const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef' as Hash
 
-interface TransferWatch {
-  readonly tracer: Tracer
-  readonly logs: () => readonly Log[]
-}
-
 interface OpenFrame {
   readonly logs: Log[]
   /** Ether for the contract that it creates, whose address is known at the end. */
@@ -21,7 +16,10 @@ interface OpenFrame {
 }
 
 /** Collects logs and ether transfers, self-destructs included. Fees are no transfers; a failed frame drops its own. */
-export function watchTransfers(): TransferWatch {
+export function watchTransfers(): {
+  readonly tracer: Tracer
+  readonly logs: () => readonly Log[]
+} {
   const frames: OpenFrame[] = []
   let whole: readonly Log[] = []
   const record = (log: Log): void => {

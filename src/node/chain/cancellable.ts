@@ -4,12 +4,10 @@ import type { Executor, Tracer, TransactionJob } from '../../evm/executor.ts'
 
 export type TracerOf = (transaction: TransactionJob['transaction']) => Tracer | undefined
 
-const noTracer: TracerOf = () => undefined
-
 export function cancellable(
   executor: Executor,
   ownCancellation: Cancellation,
-  tracerOf: TracerOf = noTracer,
+  tracerOf: TracerOf = () => undefined,
 ): Executor {
   return {
     ...executor,

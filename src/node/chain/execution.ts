@@ -16,10 +16,8 @@ export interface CommandWatch {
   readonly report: () => void
 }
 
-interface Running {
+interface Running extends Omit<CommandWatch, 'tracer'> {
   readonly executor: Executor
-  readonly begin: () => void
-  readonly report: () => void
 }
 
 export class Execution {

@@ -3,7 +3,13 @@
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import type { Cancellation } from '../../evm/cancellation.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
-import { blockByNumber, blockNotFound, isCanonical, recordToRead } from '../ledger/blocktree.ts'
+import {
+  blockByNumber,
+  blockNotFound,
+  headOf,
+  isCanonical,
+  recordToRead,
+} from '../ledger/blocktree.ts'
 import { knownBlock } from '../ledger/leftblocks.ts'
 import { withWorldReady } from '../ledger/packing/keptrecord.ts'
 import { type BlockReference, numberOfTag } from '../ledger/references.ts'
@@ -37,6 +43,8 @@ function namedRecord(
     }
     case 'tag':
       if (reference.tag === 'pending') return chain.pending(cancellation)
+      // most calls ask for it
+      if (reference.tag === 'latest') return headOf(tree)
       return blockByNumber(tree, numberOfTag(chain.state, reference.tag))
   }
 }

@@ -10,11 +10,6 @@ const KEPT_GAS = 50_000_000
 /** Blocks: one with a single transaction has no gas before that. */
 const KEPT_BLOCKS = 500
 
-interface KeptWorld {
-  readonly index: number
-  readonly world: World
-}
-
 interface KeptBlock {
   readonly worlds: World[]
   readonly gas: number
@@ -35,7 +30,11 @@ export class WorldsBetween {
     this.#blocks.set(block.hash, { worlds, gas: gas + more })
   }
 
-  nearest({ block }: BlockRecord, index: number): KeptWorld | undefined {
+  /** The last world of a block that is cached, up to this index. */
+  nearest(
+    { block }: BlockRecord,
+    index: number,
+  ): { readonly index: number; readonly world: World } | undefined {
     const { worlds } = this.#blocks.get(block.hash) ?? { worlds: [] }
     const at = Math.min(index, worlds.length - 1)
     const world = worlds[at]

@@ -26,7 +26,11 @@ import { onTree } from '../mining/reorganize.ts'
 /** @throws {DevchainError} `NOT_FOUND` for an unknown block, `INVALID_PARAMS` for one that a fork does not own */
 export function branchAt(state: ChainState, reference: BlockReference): ChainState {
   if (reference.kind === 'hash') return branchAtHash(state, reference.hash)
-  const number = numberOf(state, reference)
+  // a branch of the pending block would have its transactions waiting, as one of the newest block has
+  const number =
+    reference.kind === 'number'
+      ? reference.number
+      : numberOfTag(state, reference.tag === 'pending' ? 'latest' : reference.tag)
   if (blockByNumber(state.tree, number) === undefined)
     throw blockNotFound(state.tree, `block 0x${number.toString(16)}`)
   return onTree(state, truncateTo(state.tree, number))
@@ -40,15 +44,6 @@ export function readyBranch(
   if (reference === undefined) return state
   const branch = branchAt(state, reference)
   return whenThere(withWorldReady(headOf(branch.tree)), () => branch)
-}
-
-function numberOf(
-  state: ChainState,
-  reference: Exclude<BlockReference, { readonly kind: 'hash' }>,
-): bigint {
-  if (reference.kind === 'number') return reference.number
-  // a branch of the pending block would have its transactions waiting, as one of the newest block has
-  return numberOfTag(state, reference.tag === 'pending' ? 'latest' : reference.tag)
 }
 
 function branchAtHash(state: ChainState, hash: Hash): ChainState {

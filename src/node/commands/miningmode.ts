@@ -1,14 +1,13 @@
 // Commands that set when blocks are mined.
 import { DevchainError } from '../../core/errors.ts'
 import type { Executor } from '../../evm/executor.ts'
-import { nonceAt } from '../../state/world.ts'
 import { headChange, headOf } from '../ledger/blocktree.ts'
 import { type BlockRange, NO_BLOCKS } from '../ledger/canonicalchain.ts'
 import type { ChainState, MiningMode } from '../ledger/chainstate.ts'
 import type { Change } from '../ledger/change.ts'
 import { intervalOf, isInstant } from '../ledger/miningmode.ts'
 import { mineWaiting } from '../mining/miner.ts'
-import { nextNonce } from '../pool/pool.ts'
+import { pendingOf } from '../pool/pool.ts'
 import { mine } from './mine.ts'
 
 /** Pauses instant and interval mining: transactions wait until `startMining` or `mine`. */
@@ -24,8 +23,10 @@ export async function startMining(
   const { mode } = state.mining
   const resumed = mode.kind === 'manual' ? ({ kind: 'instant' } as const) : mode
   const started = await setMiningMode(executor, state, resumed, now)
-  const isWaiting = intervalOf(started.state.mining) !== undefined && hasPending(started.state)
-  return isWaiting ? mine(executor, started.state, { now }) : started
+  const { mining, pool, tree } = started.state
+  const isWaiting = pendingOf(pool, headOf(tree).world).length > 0
+  if (!isWaiting || intervalOf(mining) === undefined) return started
+  return mine(executor, started.state, { now })
 }
 
 /**
@@ -54,12 +55,4 @@ export function checkMode(mode: MiningMode): void {
   const got = longestMs === intervalMs ? `${intervalMs}` : `${intervalMs} to ${longestMs}`
   const message = `expected an interval of 1 to ${2 ** 31 - 1} milliseconds, got ${got}`
   throw new DevchainError('INVALID_PARAMS', message)
-}
-
-function hasPending({ pool, tree }: ChainState): boolean {
-  const { world } = headOf(tree)
-  for (const [sender] of pool.bySender.entries()) {
-    if (nextNonce(pool, world, sender) > nonceAt(world, sender)) return true
-  }
-  return false
 }

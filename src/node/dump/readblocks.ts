@@ -115,7 +115,9 @@ export function givenBlock(value: unknown, path: string, headers: HeaderReader):
   const hash = keccakHash(encoded)
   const contents = kept(() => ({
     given: members.each('transactions', readTransaction),
-    uncles: members.has('ommers') ? members.each('ommers', uncleOf) : NONE,
+    uncles: members.has('ommers')
+      ? members.each('ommers', (each, at) => new HeaderReader().read(each, at))
+      : NONE,
     withdrawals: members.has('withdrawals') ? members.each('withdrawals', withdrawalOf) : NONE,
   }))
   return { header, hash, headerSize, path, contents }
@@ -173,10 +175,6 @@ export class HeaderReader {
     this.#header = header
     return header
   }
-}
-
-function uncleOf(value: unknown, path: string): Header {
-  return new HeaderReader().read(value, path)
 }
 
 interface Sent {

@@ -46,7 +46,10 @@ export async function dumpState(
   cancellation?: Cancellation,
 ): Promise<Spool> {
   const blocks = ownBlocks(state.tree).length
-  if (blocks * LEAST_BLOCK > MAX_DUMP) throw tooManyBlocks(blocks)
+  if (blocks * LEAST_BLOCK > MAX_DUMP) {
+    const message = `the dump of ${blocks} blocks has more than ${MAX_DUMP} bytes of JSON, the most that can be loaded`
+    throw new DevchainError('LIMIT_EXCEEDED', message)
+  }
   const spool = new Spool()
   const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: COMPRESSED_PIECE })
   const json = Readable.from(dumpText({ state, executor }, historical, cancellation))
@@ -57,26 +60,14 @@ export async function dumpState(
 }
 
 /** The JSON of a dump in pieces, of any length. */
-export function dumpText(
+export async function* dumpText(
   chain: Replayed,
   historical: boolean,
   cancellation?: Cancellation,
 ): AsyncIterableIterator<string> {
-  return inPieces(jsonOf(chain, historical), cancellation)
-}
-
-function tooManyBlocks(blocks: number): DevchainError {
-  const message = `the dump of ${blocks} blocks has more than ${MAX_DUMP} bytes of JSON, the most that can be loaded`
-  return new DevchainError('LIMIT_EXCEEDED', message)
-}
-
-async function* inPieces(
-  sections: AsyncIterable<Iterable<string>>,
-  cancellation: Cancellation | undefined,
-): AsyncIterableIterator<string> {
   const yieldIfDue = yielder()
   let piece = ''
-  for await (const section of sections) {
+  for await (const section of jsonOf(chain, historical)) {
     for (const part of section) {
       piece += part
       if (piece.length < PIECE) continue

@@ -1,7 +1,7 @@
 // A foreign branch: validated beside the chain, which adopts it if it is heavier.
-import { DevchainError } from '../../core/errors.ts'
 import type { Executor } from '../../evm/executor.ts'
 import type { EncodedBlock } from '../../protocol/blocks/blockdecoding.ts'
+import { brokenRule, unequal } from '../../protocol/blocks/headerrules.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import {
   appendBlock,
@@ -14,7 +14,7 @@ import {
 import type { ChainState } from '../ledger/chainstate.ts'
 import type { Change } from '../ledger/change.ts'
 import { adopt } from '../mining/reorganize.ts'
-import { BlockImport, onTop } from './importblocks.ts'
+import { BlockImport, ofBlock, onTop } from './importblocks.ts'
 
 export class ForeignBranch {
   readonly #blocks: BlockImport
@@ -49,13 +49,8 @@ export class ForeignBranch {
   /** Skips the run of a known block. Throws `INVALID_BLOCK` as `importBlocks`, also if the block does not follow. */
   async add(executor: Executor, block: EncodedBlock): Promise<void> {
     const { parentHash, number } = block.header
-    if (parentHash !== this.head.block.hash) {
-      const message = `block ${number}: parent hash: expected ${this.head.block.hash}, the header says ${parentHash}`
-      throw new DevchainError('INVALID_BLOCK', message, {
-        rule: 'parent hash',
-        number: Number(number),
-      })
-    }
+    const problem = unequal(this.head.block.hash, parentHash)
+    if (problem !== undefined) throw ofBlock(number, brokenRule('parent hash', problem))
     const known = blockByHash(this.#base.tree, block.hash)
     if (known === undefined) await this.#blocks.add(executor, block)
     else this.#blocks.state = { ...this.state, tree: appendBlock(this.state.tree, known) }

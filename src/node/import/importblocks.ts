@@ -11,7 +11,7 @@ import { INITIAL_BASE_FEE } from '../../protocol/fees.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import { blockByHash, blockByNumber, headOf, withBlock } from '../ledger/blocktree.ts'
-import { type ChainState, mergedFrom, type Ruleset, type Settings } from '../ledger/chainstate.ts'
+import { type ChainState, mergedFrom, type Ruleset } from '../ledger/chainstate.ts'
 import { validateBlock } from './validate.ts'
 
 export interface Beginning {
@@ -83,7 +83,8 @@ function readAt(
   })
 }
 
-function ofBlock(number: bigint, error: unknown): unknown {
+/** An error that says of which block it is. */
+export function ofBlock(number: bigint, error: unknown): unknown {
   if (!(error instanceof DevchainError && error.word === 'INVALID_BLOCK')) return error
   const { message, data } = error
   const facts = { ...(data as object), number: Number(number) }
@@ -191,12 +192,8 @@ class ProofWeights {
 export function onTop(before: ChainState, after: ChainState): ChainState {
   const { config } = after
   if (before.tree === after.tree || config.ruleset === 'own') return after
-  const { origin } = after
-  const settings = settingsOnTop(after)
-  return { ...after, settings, origin: origin && { ...origin, config } }
-}
-
-function settingsOnTop({ settings, tree }: ChainState): Settings {
+  const { origin, tree } = after
   const { gasLimit, difficulty } = headOf(tree).block.header
-  return { ...settings, blockGasLimit: gasLimit, difficulty }
+  const settings = { ...after.settings, blockGasLimit: gasLimit, difficulty }
+  return { ...after, settings, origin: origin && { ...origin, config } }
 }

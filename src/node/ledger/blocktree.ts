@@ -1,5 +1,6 @@
 // The blocks of a chain: the canonical chain and its side branches.
 
+import { larger } from '../../core/bigints.ts'
 import { DevchainError, type ErrorFacts } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { memoizeByIdentity } from '../../core/lrucache.ts'
@@ -404,9 +405,6 @@ function withSideBlocks(tree: BlockTree, records: readonly BlockRecord[]): Block
 
 function sideOf(records: readonly BlockRecord[]): SideBlocks {
   if (records.length === 0) return NO_SIDE
-  const highest = records.reduce(
-    (most, { block }) => (block.header.number > most ? block.header.number : most),
-    -1n,
-  )
+  const highest = records.map(({ block }) => block.header.number).reduce(larger)
   return { records, highest }
 }

@@ -68,11 +68,7 @@ export function nextTimestamps(
 /** Least seconds between two blocks. `isBehind`: the clock is behind the newest block. */
 function leastStep(state: ChainState, isBehind = false): bigint {
   const catchesUp = isBehind && !state.config.behaviour.intervalsMoveClock
-  return sharesTimes(state) && !catchesUp ? 0n : 1n
-}
-
-function sharesTimes({ config }: ChainState): boolean {
-  return config.options.sameTimestamp
+  return state.config.options.sameTimestamp && !catchesUp ? 0n : 1n
 }
 
 function sourceStep(source: ClockSource): bigint {
@@ -128,7 +124,7 @@ export function increasedTime(state: ChainState, seconds: bigint, now: number): 
 export function checkTimestamp(state: ChainState, timestamp: bigint): void {
   const { number, timestamp: newest } = headOf(state.tree).block.header
   if (timestamp < newest + leastStep(state)) {
-    const [relation, rule] = sharesTimes(state)
+    const [relation, rule] = state.config.options.sameTimestamp
       ? ['before', 'do not go back']
       : ['not after', 'increase']
     const message = `timestamp ${timestamp} is ${relation} ${newest}, that of the newest block (${number}): block timestamps ${rule}`

@@ -36,7 +36,7 @@ export interface AlikeBlocks {
   readonly writes: SystemWrites
 }
 
-export type NumberAndTime = readonly [number: bigint, timestamp: bigint]
+type NumberAndTime = readonly [number: bigint, timestamp: bigint]
 
 /** Undefined when the next block differs: the newest one must be empty and mined with the present settings. */
 export function alikeBlocks(
@@ -73,14 +73,9 @@ export function haveSameRules(
   one: NumberAndTime,
   other: NumberAndTime,
 ): boolean {
-  return (
-    isSameSide(forkPoints.blocks, one[0], other[0]) &&
-    isSameSide(forkPoints.times, one[1], other[1])
-  )
-}
-
-function isSameSide(points: readonly bigint[], one: bigint, other: bigint): boolean {
-  return points.every((point) => point <= one === point <= other)
+  const isSameSide = (points: readonly bigint[], at: 0 | 1): boolean =>
+    points.every((point) => point <= one[at] === point <= other[at])
+  return isSameSide(forkPoints.blocks, 0) && isSameSide(forkPoints.times, 1)
 }
 
 /** Undefined where a system contract is not the main network's. */
@@ -134,10 +129,7 @@ function hasHeaderOf(
 /** How many of the next blocks have the same rules: all wanted, or half, or a quarter… */
 function alikeCount({ config, tree }: ChainState, wanted: bigint, times: TimeRows): number {
   const next = BigInt(tree.canonical.length)
-  const pointAt = (index: number): NumberAndTime => [
-    next + BigInt(index),
-    timestampIn(times, index),
-  ]
+  const pointAt = (index: number) => [next + BigInt(index), timestampIn(times, index)] as const
   const first = pointAt(0)
   let count = Number(wanted)
   while (count > 0 && !haveSameRules(config, first, pointAt(count - 1))) {

@@ -116,7 +116,8 @@ export function environmentAfter(
     prevRandao: given.prevRandao,
     baseFee: given.baseFee ?? baseFeeAfter(state, parent, hardfork),
     excessBlobGas: nextExcessBlobGas(parent, hardfork, blobRules),
-    slotNumber: nextSlot(parent),
+    // there is a block in each slot, as there is no beacon chain here
+    slotNumber: (parent.slotNumber ?? parent.number) + 1n,
     blobRules,
     depositContract: config.depositContract,
     blockHash: given.blockHash,
@@ -132,11 +133,6 @@ export function derivedRandao(parentHash: Hash, number: bigint, abandoned: numbe
 export function randaoSeed(parentHash: Uint8Array, number: bigint, abandoned: number): Uint8Array {
   const seed = concatBytes(parentHash, paddedBytes(number, 32))
   return abandoned === 0 ? seed : concatBytes(seed, paddedBytes(BigInt(abandoned), 32))
-}
-
-/** There is a block in each slot, as there is no beacon chain here. */
-function nextSlot({ slotNumber, number }: Header): bigint {
-  return (slotNumber ?? number) + 1n
 }
 
 /**

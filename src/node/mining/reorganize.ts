@@ -1,5 +1,6 @@
 // Reorgs: another branch becomes the chain, and the old one's transactions return to the pool.
 
+import { larger } from '../../core/bigints.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { yielder } from '../../core/yield.ts'
 import type { Executor } from '../../evm/executor.ts'
@@ -70,7 +71,10 @@ export async function reorganize(
   { depth, blocks, requeue, now }: Reorganization,
 ): Promise<Change<Reorganized>> {
   const fork = forkOf(state, depth)
-  checkLength(blocks.length)
+  if (blocks.length > MAX_BRANCH) {
+    const message = `expected at most ${MAX_BRANCH} new blocks, got ${blocks.length}`
+    throw new DevchainError('LIMIT_EXCEEDED', message)
+  }
   let branch = onTree(state, truncateTo(state.tree, fork))
   const yieldIfDue = yielder()
   for (const [index, makers] of blocks.entries()) {
@@ -110,12 +114,6 @@ function forkOf({ tree }: ChainState, depth: bigint): bigint {
   throw new DevchainError('INVALID_PARAMS', message)
 }
 
-function checkLength(length: number): void {
-  if (length <= MAX_BRANCH) return
-  const message = `expected at most ${MAX_BRANCH} new blocks, got ${length}`
-  throw new DevchainError('LIMIT_EXCEEDED', message)
-}
-
 /** Another branch, without what waits and without settings that were for the next block alone. */
 export function onTree(state: ChainState, tree: BlockTree): ChainState {
   return {
@@ -145,8 +143,7 @@ function winningDifficulty(
     (sum, { block }) => sum + block.header.difficulty,
     headOf(branch.tree).totalDifficulty,
   )
-  const missing = headOf(tree).totalDifficulty + 1n - reached
-  return missing > settings.difficulty ? missing : settings.difficulty
+  return larger(headOf(tree).totalDifficulty + 1n - reached, settings.difficulty)
 }
 
 /** Their nonces count the block's earlier transactions, but not the pool's. */

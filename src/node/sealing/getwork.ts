@@ -1,4 +1,5 @@
 // Work for miners: blocks without a proof, kept until one arrives.
+import { larger } from '../../core/bigints.ts'
 import { hashBytes } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { bigintFromBytes, equalBytes, type Hash } from '../../core/hex.ts'
@@ -218,8 +219,7 @@ function withSeal(record: BlockRecord, seal: Seal): BlockRecord {
 }
 
 function mergedTarget({ block }: BlockRecord): bigint {
-  const { difficulty } = block.header
-  return targetOf(difficulty > LEAST_MERGED_DIFFICULTY ? difficulty : LEAST_MERGED_DIFFICULTY)
+  return targetOf(larger(block.header.difficulty, LEAST_MERGED_DIFFICULTY))
 }
 
 function checkEthash(number: bigint): void {

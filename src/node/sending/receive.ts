@@ -14,13 +14,8 @@ import { keptSidecar, withBlobs } from '../pool/blobstore.ts'
 import { admit } from './admission.ts'
 import { requireProven } from './blobs.ts'
 
-interface RefusedTransaction {
-  readonly hash: Hash
-  readonly error: DevchainError
-}
-
 export interface Received {
-  readonly refused: readonly RefusedTransaction[]
+  readonly refused: readonly { readonly hash: Hash; readonly error: DevchainError }[]
   /** Known transactions whose blobs were missing until now. */
   readonly completed: readonly Hash[]
 }
