@@ -158,13 +158,11 @@ function writeJestModules() {
 
 /** The module that programs import. */
 function writeApi(names) {
-  const text = [
-    "import bundle from './bundle/devchain.cjs'",
-    '',
-    `export const { ${names.join(', ')} } = bundle`,
-    '',
-  ].join('\n')
-  writeFileSync(path.join(dist, 'devchain.js'), text)
+  const text = `export const { ${names.join(', ')} } = bundle\n`
+  writeFileSync(
+    path.join(dist, 'devchain.js'),
+    `import bundle from './bundle/devchain.cjs'\n\n${text}`,
+  )
 }
 
 /** The published types of addresses and hashes are those of viem and ethers. */

@@ -141,6 +141,12 @@ export function invalidParams(message: string): DevchainError {
   return new DevchainError('INVALID_PARAMS', message)
 }
 
+/** @param path of the value in what the caller gave */
+export function invalid(path: string, expected: string, value: unknown): DevchainError {
+  const message = `${path}: expected ${expected}, got ${printValue(value)}`
+  return new DevchainError('INVALID_PARAMS', message)
+}
+
 /** True for errors that do not depend on the work itself: cancellation, or an upstream RPC that fails. */
 export function isInterruption(error: unknown): boolean {
   return error instanceof DevchainError && INTERRUPTIONS.has(error.word)

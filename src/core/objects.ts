@@ -1,5 +1,5 @@
 // Objects from JSON or a program, whose members are unknown.
-import { attempt, DevchainError } from './errors.ts'
+import { attempt, DevchainError, invalid } from './errors.ts'
 
 export type UnknownMembers = Readonly<Record<string, unknown>>
 
@@ -18,6 +18,12 @@ export function jsonOf(file: string, text: string): unknown {
     const problem = (error as Error).message.replace(quote, '')
     throw new DevchainError('INVALID_PARAMS', `${file} is not valid JSON: ${problem}`)
   }
+}
+
+/** @throws {DevchainError} `INVALID_PARAMS` that names the path of a value that is no object */
+export function objectAt(path: string, value: unknown): UnknownMembers {
+  if (isObject(value)) return value
+  throw invalid(path, 'an object', value)
 }
 
 /** False for null and lists. */

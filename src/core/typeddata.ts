@@ -1,8 +1,8 @@
 // Checks, encodes and hashes structured data as wallets sign it (EIP-712).
 import { keccak256 } from './crypto/crypto.ts'
-import { DevchainError, printValue } from './errors.ts'
+import { DevchainError, invalid } from './errors.ts'
 import { concatBytes, paddedBytes, parseAddress, parseBytes } from './hex.ts'
-import { isObject, type UnknownMembers } from './objects.ts'
+import { objectAt, type UnknownMembers } from './objects.ts'
 
 export interface TypedMember {
   readonly name: string
@@ -35,10 +35,10 @@ const DOMAIN_TYPES: readonly TypedMember[] = [
  * @throws {DevchainError} `INVALID_PARAMS` naming the member that is missing or wrong.
  */
 export function parseTypedData(value: unknown): TypedData {
-  const data = recordAt(value, 'typed data')
-  const domain = recordAt(data.domain, 'domain')
+  const data = objectAt('typed data', value)
+  const domain = objectAt('domain', data.domain)
   const types = new Map<string, readonly TypedMember[]>()
-  for (const [name, members] of Object.entries(recordAt(data.types, 'types'))) {
+  for (const [name, members] of Object.entries(objectAt('types', data.types))) {
     types.set(name, parseMembers(name, members))
   }
   if (!types.has('EIP712Domain')) {
@@ -62,7 +62,7 @@ function messageOf(
 ): TypedData['message'] {
   const isSilent = primaryType === 'EIP712Domain' || types.get(primaryType)?.length === 0
   const isAbsent = message === undefined || message === null
-  return isSilent && isAbsent ? {} : recordAt(message, 'message')
+  return isSilent && isAbsent ? {} : objectAt('message', message)
 }
 
 /**
@@ -87,7 +87,7 @@ interface Encoding {
 function parseMembers(name: string, members: unknown): readonly TypedMember[] {
   if (!Array.isArray(members)) throw invalid(`types.${name}`, 'a list of {name, type}', members)
   return members.map((item, i) => {
-    const member = recordAt(item, `types.${name}[${i}]`)
+    const member = objectAt(`types.${name}[${i}]`, item)
     if (typeof member.name !== 'string' || typeof member.type !== 'string') {
       throw invalid(`types.${name}[${i}]`, 'name and type as text', item)
     }
@@ -139,7 +139,7 @@ function hashStruct(
   depth: number,
 ): Uint8Array {
   if (depth > MAX_DEPTH) throw invalid(path, `at most ${MAX_DEPTH} structs within each other`, name)
-  const struct = recordAt(value, path)
+  const struct = objectAt(path, value)
   const parts = (encoding.types.get(name) ?? []).map((member) =>
     encodeValue(encoding, member.type, struct[member.name], `${path}.${member.name}`, depth + 1),
   )
@@ -246,11 +246,6 @@ function bytesAt(value: unknown, path: string): Uint8Array {
   return at(path, () => parseBytes(value))
 }
 
-function recordAt(value: unknown, path: string): UnknownMembers {
-  if (isObject(value)) return value
-  throw invalid(path, 'an object', value)
-}
-
 function at<T>(path: string, read: () => T): T {
   try {
     return read()
@@ -258,11 +253,4 @@ function at<T>(path: string, read: () => T): T {
     if (!(error instanceof DevchainError)) throw error
     throw new DevchainError(error.word, `${path}: ${error.message}`)
   }
-}
-
-function invalid(path: string, expected: string, value: unknown): DevchainError {
-  return new DevchainError(
-    'INVALID_PARAMS',
-    `${path}: expected ${expected}, got ${printValue(value)}`,
-  )
 }

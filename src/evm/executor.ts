@@ -8,12 +8,11 @@ import type { ChainSettings, Some } from '../options/derived.ts'
 import type { AccountAccess } from '../protocol/blocks/accesslist.ts'
 import type { HeaderEnvironment, LaterFields } from '../protocol/blocks/header.ts'
 import type { BlockGas, Log } from '../protocol/blocks/receipt.ts'
-import type { BlobRules } from '../protocol/fees.ts'
+import type { BlobRules, GasRelevant } from '../protocol/fees.ts'
 import type { ExtraPrecompiles } from '../protocol/precompiles.ts'
 import type { BlobSidecar } from '../protocol/transactions/sidecar.ts'
 import type {
   AccessListEntry,
-  Authorization,
   BlobFields,
   Transaction,
 } from '../protocol/transactions/transaction.ts'
@@ -46,17 +45,11 @@ export interface ExecutionLimits extends ExtraPrecompiles {
 }
 
 /** An unsigned call, as in `eth_call`. The balance is checked only if there is a price. */
-export interface Message {
-  readonly from: Address
-  readonly to: Address | null
-  readonly value: bigint
-  readonly data: Uint8Array
+export interface Message extends GasRelevant {
   readonly gasLimit: bigint
   /** Wei per gas. If above 0n, the sender must be able to pay. */
   readonly maxFeePerGas: bigint
   readonly maxPriorityFeePerGas: bigint
-  readonly accessList: readonly AccessListEntry[]
-  readonly authorizationList: readonly Authorization[]
   readonly nonce?: bigint | undefined
   /** For BLOBHASH. Free if they offer no price. */
   readonly blobs?: BlobFields | undefined

@@ -2,7 +2,7 @@
 // took a fifth of a transfer.
 import { larger, smaller } from '../core/bigints.ts'
 import type { Address } from '../core/hex.ts'
-import { floorDataGas, intrinsicGas, maxRefund } from '../protocol/fees.ts'
+import { floorDataGas, type GasRelevant, intrinsicGas, maxRefund } from '../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
 import { GasMeter, NEW_ACCOUNT_STATE_GAS, settleGas } from '../protocol/stategas.ts'
 import { Overlay } from '../state/overlay.ts'
@@ -27,10 +27,7 @@ export interface Metering {
 
 export type Bill = Pick<Outcome, 'gasUsed' | 'gasRefund' | 'gasNeed' | 'blockGas'>
 
-type Metered = Pick<
-  Message,
-  'from' | 'to' | 'value' | 'data' | 'gasLimit' | 'accessList' | 'authorizationList'
->
+type Metered = GasRelevant & Pick<Message, 'gasLimit'>
 
 /** Applies the authorizations. */
 export function meteringOf(overlay: Overlay, message: Metered, block: BlockEnvironment): Metering {

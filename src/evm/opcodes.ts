@@ -160,11 +160,7 @@ export function namesAt(hardfork: Hardfork): readonly string[] {
   return names
 }
 
-export interface Operation {
-  readonly gas: number
-  readonly takes: number
-  readonly leaves: number
-}
+export type Operation = Readonly<Record<'gas' | 'takes' | 'leaves', number>>
 
 export const STACK_LIMIT = 1024
 
@@ -198,7 +194,9 @@ for (const [, [opcode, , , , , , immediate = 0]] of ROWS) IMMEDIATES[opcode] = i
  */
 export function nextOperation(code: Uint8Array, pc: number): number {
   const opcode = code[pc] ?? OP.STOP
-  if (opcode >= OP.DUPN && opcode <= OP.EXCHANGE && isOperation(code[pc + 1] ?? 0)) return pc + 1
+  const next = code[pc + 1] ?? OP.STOP
+  const isFar = opcode >= OP.DUPN && opcode <= OP.EXCHANGE
+  if (isFar && (next === OP.JUMPDEST || isPush(next))) return pc + 1
   return pc + 1 + IMMEDIATES[opcode]!
 }
 
@@ -216,10 +214,6 @@ export function farWords(
   const first = (immediate ^ 0x8f) >> 4
   const second = (immediate ^ 0x8f) & 15
   return first < second ? [first + 1, second + 1] : [second + 1, 29 - first]
-}
-
-function isOperation(byte: number): boolean {
-  return byte === OP.JUMPDEST || isPush(byte)
 }
 
 /** True for PUSH1 to PUSH32, not PUSH0. */

@@ -35,7 +35,8 @@ import {
 import { accountAt, type World } from '../state/world.ts'
 import { accessesOf } from './accesses.ts'
 import type { BlockEnd, BlockEnvironment, BlockStart, BlockStartJob } from './executor.ts'
-import type { MachineJob, MachineResult, RunContext } from './machine.ts'
+import type { MachineJob, MachineResult } from './machine.ts'
+import type { RunContext } from './run/tiers.ts'
 import { clearEmpty } from './transition.ts'
 
 /** Outside of transactions and the block's gas limit. */
@@ -62,11 +63,13 @@ export async function beginBlock(context: RunContext, job: BlockStartJob): Promi
   let previous = isAtLeast(block.hardfork, 'prague') ? parentHash : undefined
   let { world } = job
   const accesses: AccountAccess[] = []
-  if (beaconRoot !== undefined && !isAsDeployed(world, BEACON_ROOTS)) {
-    const { address } = BEACON_ROOTS
-    const called = await systemCall(context, world, block, address, hashBytes(beaconRoot))
+  const call = async ({ address }: Predeploy, hash: Hash): Promise<void> => {
+    const called = await systemCall(context, world, block, address, hashBytes(hash))
     world = called.world
     accesses.push(...called.accesses)
+  }
+  if (beaconRoot !== undefined && !isAsDeployed(world, BEACON_ROOTS)) {
+    await call(BEACON_ROOTS, beaconRoot)
     beaconRoot = undefined
   }
   const replaced = isAsDeployed(world, HISTORY_STORAGE) ? undefined : previous
@@ -76,10 +79,8 @@ export async function beginBlock(context: RunContext, job: BlockStartJob): Promi
   const isListed = isAtLeast(block.hardfork, 'amsterdam')
   // both at once if unmodified, so that each trie path changes once
   world = withSystemWrites(world, writes, isListed ? accesses : undefined)
-  if (replaced === undefined) return { world, accesses }
-  const { address } = HISTORY_STORAGE
-  const called = await systemCall(context, world, block, address, hashBytes(replaced))
-  return { world: called.world, accesses: [...accesses, ...called.accesses] }
+  if (replaced !== undefined) await call(HISTORY_STORAGE, replaced)
+  return { world, accesses }
 }
 
 /**

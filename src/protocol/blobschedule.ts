@@ -1,7 +1,7 @@
 // Blob parameters of a genesis file: config.blobSchedule (EIP-7840) and its later changes (EIP-7892).
 import { MAX_UINT64 } from '../core/bigints.ts'
-import { DevchainError, printValue } from '../core/errors.ts'
-import { isObject } from '../core/objects.ts'
+import { invalid } from '../core/errors.ts'
+import { objectAt } from '../core/objects.ts'
 import { type BlobRules, blobRulesOf } from './fees.ts'
 import { HARDFORKS, type Hardfork, isAtLeast, readStart, wholeNumber } from './forks.ts'
 
@@ -17,7 +17,7 @@ const NAMES = [...HARDFORKS.filter((fork) => isAtLeast(fork, 'cancun')), 'bpo3',
 export function blobScheduleFromGenesisConfig(
   config: Readonly<Record<string, unknown>>,
 ): BlobSchedule {
-  const given = recordOf('config.blobSchedule', config.blobSchedule ?? {})
+  const given = objectAt('config.blobSchedule', config.blobSchedule ?? {})
   const schedule: { time: bigint; rules: BlobRules }[] = []
   let last: BlobRules | undefined
   for (const name of NAMES) {
@@ -44,7 +44,7 @@ function isHardfork(name: string): name is Hardfork {
 
 function readRules(name: string, value: unknown): BlobRules {
   const path = `config.blobSchedule.${name}`
-  const entry = recordOf(path, value)
+  const entry = objectAt(path, value)
   return {
     target: readCount(`${path}.target`, entry.target, 0n),
     max: readCount(`${path}.max`, entry.max, 1n),
@@ -52,17 +52,8 @@ function readRules(name: string, value: unknown): BlobRules {
   }
 }
 
-function recordOf(path: string, value: unknown): Readonly<Record<string, unknown>> {
-  if (isObject(value)) return value
-  throw new DevchainError('INVALID_PARAMS', `${path}: expected an object, got ${printValue(value)}`)
-}
-
 function readCount(path: string, value: unknown, least: bigint): bigint {
   const count = wholeNumber(value)
   if (count !== undefined && count >= least && count <= MAX_UINT64) return count
-  const expected = `a whole number, at least ${least}`
-  throw new DevchainError(
-    'INVALID_PARAMS',
-    `${path}: expected ${expected}, got ${printValue(value)}`,
-  )
+  throw invalid(path, `a whole number, at least ${least}`, value)
 }

@@ -1,5 +1,5 @@
 // Mainnet's hardforks in order, and which one a block is under.
-import { DevchainError, printValue } from '../core/errors.ts'
+import { DevchainError, invalid, printValue } from '../core/errors.ts'
 import { nearest } from '../core/nearest.ts'
 
 /** Oldest first, with their genesis `config` keys; bpo1 and bpo2 only change blob parameters (EIP-7892). */
@@ -126,10 +126,7 @@ export function readStart(
   if (value === undefined || value === null) return undefined
   const number = wholeNumber(value)
   if (number !== undefined) return number
-  throw new DevchainError(
-    'INVALID_PARAMS',
-    `config.${key}: expected a block number or time, got ${printValue(value)}`,
-  )
+  throw invalid(`config.${key}`, 'a block number or time', value)
 }
 
 /** A number of a genesis file; undefined for anything else. */

@@ -1,6 +1,8 @@
 // Schemas: decode a JSON value to a domain value, encode it back, and describe it.
-import { DevchainError, printValue } from '../core/errors.ts'
+import { printValue } from '../core/errors.ts'
 import { nearest } from '../core/nearest.ts'
+
+export { invalid } from '../core/errors.ts'
 
 export type Json =
   | string
@@ -41,12 +43,6 @@ export function remarkMisspelling(
   const meant = nearest(key, known, key.length < 6 ? 1 : 2)
   if (meant === undefined) return
   remark(notes, `${path}: the member ${printValue(key)} is ignored; did you mean ${meant}?`)
-}
-
-/** @param path of the value in the request */
-export function invalid(path: string, expected: string, value: unknown): DevchainError {
-  const message = `${path}: expected ${expected}, got ${printValue(value)}`
-  return new DevchainError('INVALID_PARAMS', message)
 }
 
 export interface Decoder<T> {

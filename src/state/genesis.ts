@@ -17,10 +17,7 @@ import {
   worldOf,
 } from './world.ts'
 
-export interface GenesisAccount {
-  readonly nonce: bigint
-  readonly balance: bigint
-  readonly code: Uint8Array
+export interface GenesisAccount extends Pick<Account, 'nonce' | 'balance' | 'code'> {
   /** By slot; zero values count as absent. */
   readonly storage: ReadonlyMap<bigint, bigint>
 }

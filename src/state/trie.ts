@@ -220,9 +220,7 @@ export interface BackedParts<V> {
   readonly gone: GoneKeys
 }
 
-interface Base<V> {
-  readonly backing: Backing<V>
-  readonly gone: GoneKeys
+interface Base<V> extends Pick<BackedParts<V>, 'backing' | 'gone'> {
   /** Undefined before the first change, or if the backing has no nodes. */
   readonly nodes: SparseTrie | undefined
 }

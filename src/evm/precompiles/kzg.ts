@@ -23,12 +23,7 @@ export const trustedSetup: () => Setup = loadedLater(async () =>
   readSetup(await whenLoaded(bls12381)),
 )
 
-interface Evaluation {
-  readonly z: Uint8Array
-  readonly y: Uint8Array
-  readonly commitment: Uint8Array
-  readonly proof: Uint8Array
-}
+type Evaluation = Readonly<Record<'z' | 'y' | 'commitment' | 'proof', Uint8Array>>
 
 /**
  * True if the polynomial of `commitment` is `y` at `z`: e(C - y·G1 + z·π, G2) = e(π, s·G2).

@@ -13,11 +13,7 @@ const OSAKA_LENGTH = 1024n
 const LONGEST = 2n ** 24n
 const LONGEST_EXPONENT = 2n ** 31n - 1n
 
-interface Lengths {
-  readonly base: bigint
-  readonly exponent: bigint
-  readonly modulus: bigint
-}
+type Lengths = Readonly<Record<'base' | 'exponent' | 'modulus', bigint>>
 
 export function modexp(hardfork: Hardfork): PrecompileCode {
   const isOsaka = isAtLeast(hardfork, 'osaka')

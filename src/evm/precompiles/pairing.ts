@@ -31,10 +31,7 @@ export function sumOfMultiples(curve: Curve, group: Group, input: Uint8Array): U
   })
 }
 
-interface PairPlace {
-  readonly g1: number
-  readonly g2: number
-}
+type PairPlace = Readonly<Record<'g1' | 'g2', number>>
 
 export function isPairingOne(
   curve: Curve,

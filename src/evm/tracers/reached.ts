@@ -14,10 +14,7 @@ interface ReachMark {
 }
 
 /** By position: how often the operation was tried, and how often a JUMPI jumped. */
-export interface Hits {
-  readonly hits: Float64Array
-  readonly jumped: Float64Array
-}
+export type Hits = Readonly<Record<'hits' | 'jumped', Float64Array>>
 
 export function noCounts(): ReachCounts {
   return { starts: 0, marks: new Map() }

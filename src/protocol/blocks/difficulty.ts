@@ -5,11 +5,7 @@ import { type Hardfork, isAtLeast, readStart } from '../forks.ts'
 import { EMPTY_UNCLES_HASH, type Header } from './header.ts'
 
 /** Blocks of the forks that only delay the bomb; undefined: never. */
-export interface Glaciers {
-  readonly muir: bigint | undefined
-  readonly arrow: bigint | undefined
-  readonly gray: bigint | undefined
-}
+export type Glaciers = Readonly<Record<'muir' | 'arrow' | 'gray', bigint | undefined>>
 
 const LEAST_DIFFICULTY = 131_072n
 

@@ -29,10 +29,7 @@ export interface HeaderEnvironment {
   readonly slotNumber: bigint
 }
 
-export interface ListRoots {
-  readonly transactions: Hash
-  readonly receipts: Hash
-}
+export type ListRoots = Readonly<Record<'transactions' | 'receipts', Hash>>
 
 export interface BlockContents {
   readonly transactions: readonly Transaction[]

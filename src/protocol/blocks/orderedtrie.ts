@@ -80,11 +80,7 @@ interface IndexLeaf {
 }
 
 /** Leaves whose keys agree in the nibbles before `depth`. */
-interface LeafRange {
-  readonly from: number
-  readonly to: number
-  readonly depth: number
-}
+type LeafRange = Readonly<Record<'from' | 'to' | 'depth', number>>
 
 function leavesOf(items: readonly Uint8Array[]): IndexLeaf[] {
   const leaves: IndexLeaf[] = []

@@ -66,11 +66,7 @@ export interface UnsignedTransaction {
   readonly blobs?: BlobFields | undefined
 }
 
-export interface SignatureFields {
-  readonly v: bigint
-  readonly r: bigint
-  readonly s: bigint
-}
+export type SignatureFields = Readonly<Record<'v' | 'r' | 's', bigint>>
 
 export interface Transaction extends UnsignedTransaction, SignatureFields {
   readonly from: Address

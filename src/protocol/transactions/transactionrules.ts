@@ -107,18 +107,15 @@ export function requireIntrinsicGas(
     throw refusal('INTRINSIC_GAS_TOO_LOW', failure, { given, least })
   }
   const floor = floorDataGas(message, hardfork)
-  if (isAtLeast(hardfork, 'amsterdam') && larger(least, floor) > EXECUTION_GAS_CAP) {
-    throw capError(larger(least, floor))
+  const wanted = larger(least, floor)
+  if (isAtLeast(hardfork, 'amsterdam') && wanted > EXECUTION_GAS_CAP) {
+    const failure = `transaction gas limit too high: its data and access list need ${wanted} execution gas, at most ${EXECUTION_GAS_CAP} are allowed`
+    throw new DevchainError('GAS_LIMIT_TOO_HIGH', failure)
   }
   if (given >= floor) return
   // clients match the first words
   const failure = `intrinsic gas too low: have ${given}, want ${floor}, the floor for this much calldata`
   throw refusal('GAS_BELOW_FLOOR', failure, { given, floor })
-}
-
-function capError(wanted: bigint): DevchainError {
-  const message = `transaction gas limit too high: its data and access list need ${wanted} execution gas, at most ${EXECUTION_GAS_CAP} are allowed`
-  return new DevchainError('GAS_LIMIT_TOO_HIGH', message)
 }
 
 export function requireBlockGas(gasLimit: bigint, blockGasLimit: bigint): void {
@@ -247,13 +244,7 @@ export function requireNextNonce(transaction: Transaction, sender: Sender): void
   throw refusal('NONCE_TOO_HIGH', message, { given: transaction.nonce, next: sender.nonce })
 }
 
-interface Cost {
-  readonly from: Address
-  readonly value: bigint
-  readonly gasLimit: bigint
-  readonly maxFeePerGas: bigint
-  readonly blobs?: BlobFields | undefined
-}
+type Cost = Pick<Transaction, 'from' | 'value' | 'gasLimit' | 'maxFeePerGas' | 'blobs'>
 
 /** @throws {DevchainError} `INSUFFICIENT_FUNDS` for less than the maximum cost, even if less is spent */
 export function requireFunds(

@@ -7,12 +7,7 @@ import { isKnown } from '../wasm/limbs.ts'
 import * as locals from '../wasm/locals.ts'
 import { type StackSnapshot, SymbolicStack, type Word } from './stack.ts'
 
-export interface TraceStep {
-  readonly pc: number
-  readonly opcode: number
-  readonly gas: number
-  readonly next: number
-}
+export type TraceStep = Readonly<Record<'pc' | 'opcode' | 'gas' | 'next', number>>
 
 export interface Exit {
   readonly pc: number
