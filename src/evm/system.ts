@@ -35,8 +35,7 @@ import {
 import { accountAt, type World } from '../state/world.ts'
 import { accessesOf } from './accesses.ts'
 import type { BlockEnd, BlockEnvironment, BlockStart, BlockStartJob } from './executor.ts'
-import type { MachineJob, MachineResult } from './machine.ts'
-import type { RunContext } from './run/tiers.ts'
+import type { MachineJob, MachineResult, RunContext } from './machine.ts'
 import { clearEmpty } from './transition.ts'
 
 /** Outside of transactions and the block's gas limit. */

@@ -5,10 +5,7 @@ import { type Hash, paddedBytes } from '../core/hex.ts'
 import { readStart } from './forks.ts'
 
 /** Block numbers and times in seconds, ascending and unique. */
-export interface ForkPoints {
-  readonly blocks: readonly bigint[]
-  readonly times: readonly bigint[]
-}
+export type ForkPoints = Readonly<Record<'blocks' | 'times', readonly bigint[]>>
 
 /** @throws {DevchainError} `INVALID_PARAMS` for a value that is no number */
 export function forkPointsOf(

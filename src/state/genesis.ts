@@ -122,7 +122,11 @@ export function parseGenesis(json: unknown): Genesis {
   const problems = new Problems('genesis')
   const file = problems.read('genesis', record, json) ?? {}
   const fields = problems.fields('', file, GENESIS_FIELDS, new Set())
-  const alloc = parseAlloc(problems, fields.alloc ?? {})
+  const alloc = new Map<Address, GenesisAccount>()
+  const accounts = fields.alloc ?? {}
+  for (const [path, address, account] of accountsIn(problems, 'alloc.', accounts, alloc)) {
+    alloc.set(address, parseAccount(problems, path, account))
+  }
   problems.throwIfAny()
   return { ...fields, alloc }
 }
@@ -278,14 +282,6 @@ class Problems {
       { problems: this.#problems, count: this.#count },
     )
   }
-}
-
-function parseAlloc(problems: Problems, object: Readonly<Record<string, unknown>>): GenesisAlloc {
-  const alloc = new Map<Address, GenesisAccount>()
-  for (const [path, address, account] of accountsIn(problems, 'alloc.', object, alloc)) {
-    alloc.set(address, parseAccount(problems, path, account))
-  }
-  return alloc
 }
 
 /** One account of `alloc`; undefined if something is wrong with it. */

@@ -10,16 +10,7 @@ interface Exports {
  * 32 bytes as eight little-endian uint32. Tries keep millions of hashes: this takes half the memory of a byte array and is
  * faster to create.
  */
-export interface Digest {
-  readonly a: number
-  readonly b: number
-  readonly c: number
-  readonly d: number
-  readonly e: number
-  readonly f: number
-  readonly g: number
-  readonly h: number
-}
+export type Digest = Readonly<Record<'a' | 'b' | 'c' | 'd' | 'e' | 'f' | 'g' | 'h', number>>
 
 const INPUT = 4096
 

@@ -100,12 +100,13 @@ function apply(
   terms: SenderTerms,
   isOfBlock: boolean,
 ): MaybePromise<Outcome> {
+  const forGas = job.limits?.memory === 'gas' ? memoryForGas(message.gasLimit) : 0
   const setting: RunSetting = {
     base: job.draft ?? job.world,
     block: job.block,
     limits: job.limits,
     movedPrecompiles: job.movedPrecompiles,
-    memoryLimit: memoryOf(context, job, message),
+    memoryLimit: Math.max(context.memoryLimit, forGas),
     reportsAccess: job.reportsAccess === true,
     reportsRead: isOfBlock,
     tracer: job.tracer,
@@ -117,14 +118,6 @@ function apply(
   return chosen.run(codeHashOf(job, message), (machine) =>
     applyMessage(machine, setting, message, terms),
   )
-}
-
-function memoryOf(
-  { memoryLimit }: RunContext,
-  { limits }: JobTraits,
-  { gasLimit }: CheckedMessage,
-): number {
-  return limits?.memory === 'gas' ? Math.max(memoryLimit, memoryForGas(gasLimit)) : memoryLimit
 }
 
 function codeHashOf({ world, draft }: JobTraits, { to, data }: CheckedMessage): () => Hash {

@@ -37,10 +37,7 @@ export interface Receipt {
 }
 
 /** Gas in the two dimensions of a block. */
-export interface BlockGas {
-  readonly execution: bigint
-  readonly state: bigint
-}
+export type BlockGas = Readonly<Record<'execution' | 'state', bigint>>
 
 const BLOOM_BYTES = 256
 
