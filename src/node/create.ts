@@ -37,11 +37,9 @@ import type { BlockRecord } from './ledger/blockrecord.ts'
 import { appendRun, emptyTree, headOf, treeFrom } from './ledger/blocktree.ts'
 import {
   beginningWith,
-  type ChainConfig,
   type ChainState,
   type ClockState,
   type MiningMode,
-  type Settings,
 } from './ledger/chainstate.ts'
 import { newClock } from './ledger/clock.ts'
 import type { ForkBase } from './ledger/upstream.ts'
@@ -310,16 +308,17 @@ function genesisWorld(
   return withAlloc(given, new Map([...added, ...predeployed]))
 }
 
-interface GenesisParts {
-  readonly config: ChainConfig
-  readonly settings: Settings
-  readonly timestamp: bigint
-  readonly world: World
-}
-
 function genesisRecord(
   { genesis, coinbase = OPTIONS.coinbase.default }: StateOptions,
-  { config, settings, timestamp, world }: GenesisParts,
+  {
+    config,
+    settings,
+    timestamp,
+    world,
+  }: Pick<ChainState, 'config' | 'settings'> & {
+    readonly timestamp: bigint
+    readonly world: World
+  },
 ): BlockRecord {
   checkGenesis(genesis)
   const hardfork = config.hardforkAt(0n, timestamp)

@@ -159,7 +159,10 @@ function placed(plans: readonly BlockPlan[], base: Header): PlacedPlan[] {
       all.push({ blockOverrides: { number, timestamp } })
     }
     const time = plan.blockOverrides?.timestamp ?? timestamp + BLOCK_SECONDS
-    checkTime(time, timestamp, wanted)
+    if (time <= timestamp) {
+      const message = `block timestamps must be in order: expected one above ${timestamp} for block ${wanted}, got ${time}`
+      throw new DevchainError('BLOCK_TIMESTAMP_NOT_INCREASING', message)
+    }
     number = wanted
     timestamp = time
     all.push({ ...plan, blockOverrides: { ...plan.blockOverrides, number, timestamp } })
@@ -175,12 +178,6 @@ function checkNumber(number: bigint, previous: bigint, base: bigint): void {
   if (number - base <= MAX_BLOCKS) return
   const message = `too many blocks: a simulation may have ${MAX_BLOCKS}, and block ${number} is ${number - base} after block ${base}`
   throw new DevchainError('TOO_MANY_BLOCKS', message)
-}
-
-function checkTime(time: bigint, previous: bigint, number: bigint): void {
-  if (time > previous) return
-  const message = `block timestamps must be in order: expected one above ${previous} for block ${number}, got ${time}`
-  throw new DevchainError('BLOCK_TIMESTAMP_NOT_INCREASING', message)
 }
 
 async function simulateBlock(

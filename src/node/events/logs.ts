@@ -124,8 +124,9 @@ export function queryLogs(
     throwIfCancelled(cancellation)
   })
   return whenThere(collect(matchingLogs(state, query, pending), limit, yieldIfDue), (found) => {
-    if (found === undefined) throw tooMany(limit)
-    return found
+    if (found !== undefined) return found
+    const message = `the query matches more than ${limit} logs: ask for fewer blocks at a time`
+    throw new DevchainError('LIMIT_EXCEEDED', message, { limit })
   })
 }
 
@@ -246,9 +247,4 @@ function recordByHash(state: ChainState, hash: Hash): BlockRecord {
 
 function isPending(reference: BlockReference | undefined): boolean {
   return reference?.kind === 'tag' && reference.tag === 'pending'
-}
-
-function tooMany(limit: number): DevchainError {
-  const message = `the query matches more than ${limit} logs: ask for fewer blocks at a time`
-  return new DevchainError('LIMIT_EXCEEDED', message, { limit })
 }

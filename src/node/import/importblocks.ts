@@ -14,14 +14,13 @@ import { blockByHash, blockByNumber, headOf, withBlock } from '../ledger/blocktr
 import { type ChainState, mergedFrom, type Ruleset } from '../ledger/chainstate.ts'
 import { validateBlock } from './validate.ts'
 
-export interface Beginning {
-  readonly hash: Hash
-  /** Seconds; undefined if the file lacks the genesis. */
-  readonly timestamp: bigint | undefined
-}
-
-/** From block 0, or block 1 and its parent hash. Undefined for other files. */
-export function beginningOf(file: Uint8Array): Beginning | undefined {
+/**
+ * Hash and time of the genesis: from block 0, or block 1 and its parent hash, which does not give the time. Undefined for
+ * other files.
+ */
+export function beginningOf(
+  file: Uint8Array,
+): { readonly hash: Hash; readonly timestamp: bigint | undefined } | undefined {
   if (file.length === 0) return undefined
   const { header, hash } = readAt(file, 0, 0n).block
   if (header.number === 0n) return { hash, timestamp: header.timestamp }

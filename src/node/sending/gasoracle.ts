@@ -109,7 +109,10 @@ export async function feeHistory(
   newest: BlockRecord,
   percentiles?: readonly number[],
 ): Promise<FeeHistory> {
-  checkCount(count)
+  if (count < 1n || count > MAX_HISTORY) {
+    const message = `block count: expected 1 to ${MAX_HISTORY}, got ${count}`
+    throw new DevchainError('INVALID_PARAMS', message, undefined, { blockCount: count })
+  }
   checkPercentiles(percentiles ?? [])
   const records = recordsUpTo(state.tree, newest, Number(count))
   const yieldIfDue = yielder()
@@ -175,12 +178,6 @@ function blobRatio({ config }: ChainState, { number, timestamp, blobGasUsed }: H
   if (blobGasUsed === undefined) return 0
   const rules = config.blobRulesAt(number, timestamp)
   return ratio(blobGasUsed, maxBlobGas(config.hardforkAt(number, timestamp), rules))
-}
-
-function checkCount(count: bigint): void {
-  if (count >= 1n && count <= MAX_HISTORY) return
-  const message = `block count: expected 1 to ${MAX_HISTORY}, got ${count}`
-  throw new DevchainError('INVALID_PARAMS', message, undefined, { blockCount: count })
 }
 
 function checkPercentiles(percentiles: readonly number[]): void {
