@@ -19,6 +19,7 @@ import {
   xor,
 } from '../wasm/limbs.ts'
 
+const ZERO: Limbs = [0n, 0n, 0n, 0n]
 const SIGN = 1n << 63n
 
 export function addWords(emitter: Emitter, a: Limbs, b: Limbs): Limbs {
@@ -56,6 +57,25 @@ export function subWords(emitter: Emitter, a: Limbs, b: Limbs): Limbs {
     borrow = or(emitter, first, isBelow(emitter, difference, borrow))
   }
   return result as unknown as Limbs
+}
+
+/** With more partial products a helper is faster. */
+const MOST_PRODUCTS = 4
+
+/** Undefined if too long for inline code. */
+export function mulWords(emitter: Emitter, a: Limbs, b: Limbs): Limbs | undefined {
+  const products = a.flatMap((x, i) =>
+    b.slice(0, 4 - i).flatMap((y, j) => (x === 0n || y === 0n ? [] : [{ x, y, at: i + j }])),
+  )
+  if (products.length > MOST_PRODUCTS) return undefined
+  let sum: Limbs = ZERO
+  for (const { x, y, at } of products) {
+    const product: Limb[] = [...ZERO]
+    product[at] = times(emitter, x, y)
+    if (at < 3) product[at + 1] = timesHigh(emitter, x, y)
+    sum = addWords(emitter, sum, product as unknown as Limbs)
+  }
+  return sum
 }
 
 export function mulShort(emitter: Emitter, a: Limb, b: Limb): Limbs {

@@ -12,6 +12,7 @@ import {
   isWordSignedBelow,
   isWordZero,
   mulShort,
+  mulWords,
   shiftWordLeft,
   shiftWordRight,
   shiftWordRightSigned,
@@ -53,7 +54,8 @@ const compileMul: Compile = (trace) => {
   const b = stack.pop()
   const short = (): Limbs => mulShort(emitter, a[0], b[0])
   stack.push(
-    either(emitter, upperOf(emitter, a, b), short, () => callOnWords(trace, 'mul', [a, b])),
+    mulWords(emitter, a, b) ??
+      either(emitter, upperOf(emitter, a, b), short, () => callOnWords(trace, 'mul', [a, b])),
   )
 }
 
