@@ -159,3 +159,8 @@ export function parseAmount(
   const kept = fraction.replace(/0+$/, '')
   return kept.length > power ? undefined : BigInt(whole + kept.padEnd(power, '0'))
 }
+
+/** `12.3 MB`. */
+export function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`
+}

@@ -1,9 +1,13 @@
 // txpool: the pool by sender and nonce, in geth's form, which client libraries read: senders
 // with 0x, one transaction per nonce, counts as QUANTITY. (The specification's node writes senders without 0x, a
 // list per nonce, and counts as JSON numbers.)
-import type { Address } from '../core/hex.ts'
 import { headOf } from '../node/ledger/blocktree.ts'
-import { type PooledTransaction, pendingOf, queuedOf } from '../node/pool/pool.ts'
+import {
+  type BySender,
+  type PooledTransaction,
+  pendingBySender,
+  queuedBySender,
+} from '../node/pool/pool.ts'
 import type { Transaction } from '../protocol/transactions/transaction.ts'
 import { type JsonText, JsonWriter } from '../rpc/jsontext.ts'
 import { param } from '../rpc/method.ts'
@@ -22,7 +26,7 @@ export const txpoolMethods: Methods = [
     example: { result: { pending: '0x0', queued: '0x0' } },
     handle: (context) => {
       const { pending, queued } = contentOf(context)
-      return { pending: pending.length, queued: queued.length }
+      return { pending: countOf(pending), queued: countOf(queued) }
     },
   }),
   method('txpool_content', {
@@ -37,10 +41,9 @@ export const txpoolMethods: Methods = [
     result: poolContent(byNonce(poolEntryShape.json)),
     example: { result: { pending: {}, queued: {} } },
     handle: (context, sender) =>
-      writeContent(context, (writer, entries) => {
-        const own = entries.filter(({ transaction }) => transaction.from === sender)
-        return writeNonces(writer, own, poolEntryShape)
-      }),
+      writeContent(context, (writer, half) =>
+        writeNonces(writer, half.get(sender) ?? [], poolEntryShape),
+      ),
   }),
   method('txpool_inspect', {
     summary: 'Returns the transactions of the pool as text, by sender and nonce.',
@@ -51,11 +54,20 @@ export const txpoolMethods: Methods = [
 ]
 
 /** `pending` can be mined now; `queued` waits for an earlier nonce of its sender. */
-type PoolContent = Record<'pending' | 'queued', readonly PooledTransaction[]>
+type PoolContent = Record<'pending' | 'queued', BySender>
 
 function contentOf({ chain: { state } }: MethodContext): PoolContent {
   const { world } = headOf(state.tree)
-  return { pending: pendingOf(state.pool, world), queued: queuedOf(state.pool, world) }
+  return {
+    pending: pendingBySender(state.pool, world),
+    queued: queuedBySender(state.pool, world),
+  }
+}
+
+function countOf(half: BySender): number {
+  let count = 0
+  for (const entries of half.values()) count += entries.length
+  return count
 }
 
 /** `<to>: <value> wei + <gas limit> gas × <gas price> wei`, in geth's words; for a creation they stand for `to`. */
@@ -63,7 +75,7 @@ function lineOf({ to, value, gasLimit, maxFeePerGas }: Transaction): string {
   return `${to ?? 'contract creation'}: ${value} wei + ${gasLimit} gas × ${maxFeePerGas} wei`
 }
 
-type WriteHalf = (writer: JsonWriter, entries: readonly PooledTransaction[]) => Promise<void>
+type WriteHalf = (writer: JsonWriter, half: BySender) => Promise<void>
 
 /** In turns, as a pool may be large. */
 async function writeContent(context: MethodContext, write: WriteHalf): Promise<JsonText> {
@@ -78,21 +90,14 @@ async function writeContent(context: MethodContext, write: WriteHalf): Promise<J
 }
 
 function writeSenders({ profile }: MethodContext, leaf: Encoder<Transaction>): WriteHalf {
-  return async (writer, entries) => {
-    const bySender = new Map<Address, PooledTransaction[]>()
-    for (const entry of entries) {
-      const { from } = entry.transaction
-      const own = bySender.get(from)
-      if (own === undefined) bySender.set(from, [entry])
-      else own.push(entry)
-    }
+  return async (writer, half) => {
     let before = '{'
-    for (const [sender, own] of bySender) {
+    for (const [sender, entries] of half) {
       writer.write(`${before}"${profile.poolSender(sender)}":`)
-      await writeNonces(writer, own, leaf)
+      await writeNonces(writer, entries, leaf)
       before = ','
     }
-    writer.write(bySender.size === 0 ? '{}' : '}')
+    writer.write(half.size === 0 ? '{}' : '}')
   }
 }
 

@@ -2,6 +2,7 @@
 import { rmSync } from 'node:fs'
 import { setTimeout as later } from 'node:timers/promises'
 import { DevchainError } from '../core/errors.ts'
+import { megabytes } from '../core/format.ts'
 import { emptyMap } from '../core/persistent.ts'
 import type { MaybePromise } from '../core/promises.ts'
 import type { ForkBase, ForkSource } from '../node/ledger/upstream.ts'
@@ -300,10 +301,6 @@ export class ChainStore {
     this.#chains = this.#objects.read(root, chainsObject)
     this.#written = this.#chains
   }
-}
-
-function megabytes(bytes: number): string {
-  return `${(bytes / 1e6).toFixed(1)} MB`
 }
 
 /** Read from a file without its state. */

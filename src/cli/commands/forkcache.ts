@@ -2,7 +2,7 @@
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { attempt } from '../../core/errors.ts'
-import { plural } from '../../core/format.ts'
+import { megabytes, plural } from '../../core/format.ts'
 import { forkFolder } from '../../loader/cachefolder.ts'
 import { CommandFailure } from '../output.ts'
 import type { CommandLine } from '../parse/commandline.ts'
@@ -19,7 +19,7 @@ export function forkCacheCommand({ flags }: Pick<CommandLine, 'flags'>): string 
   } catch (error) {
     throw new CommandFailure((error as Error).message, EXIT.refused)
   }
-  const much = `${(bytes / 1e6).toFixed(1)} MB in ${plural(sizes.length, 'file')}`
+  const much = `${megabytes(bytes)} in ${plural(sizes.length, 'file')}`
   let text = clear === true ? `deleted ${much} in ${folder}` : `${folder}: ${much}`
   if (folder === undefined) text = 'no cache folder: neither HOME nor XDG_CACHE_HOME is set'
   if (size === true) text = String(bytes)

@@ -1,7 +1,7 @@
 // `devchain state`: lists, checks, compacts or exports the chains on disk (--state).
 import type { ListedChain } from '../../app/keeping/keeping.ts'
 import { invalidParams, printValue } from '../../core/errors.ts'
-import { number, plural } from '../../core/format.ts'
+import { megabytes, number, plural } from '../../core/format.ts'
 import { concatBytes } from '../../core/hex.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import { snapshotsOf } from '../../node/ledger/snapshots.ts'
@@ -96,8 +96,4 @@ function blocksOf({ state: { tree } }: ListedChain): Uint8Array {
 
 function notice(text: string): void {
   void complain(`${text}\n`)
-}
-
-function megabytes(bytes: number): string {
-  return `${(bytes / 1e6).toFixed(1)} MB`
 }

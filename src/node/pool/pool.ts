@@ -169,18 +169,41 @@ export function withoutStale(pool: Pool, world: World, senders: Iterable<Address
   return rest
 }
 
-/** Transactions without a nonce gap, by sender and nonce. */
-export function pendingOf(pool: Pool, world: World): PooledTransaction[] {
-  return [...pool.bySender.entries()].flatMap(([sender, queue]) =>
+/** Transactions without a nonce gap, by nonce. */
+export function pendingBySender(pool: Pool, world: World): BySender {
+  return bySender(pool, (queue, sender) =>
     entriesOf(queue, nonceAt(world, sender), nextNonce(pool, world, sender)),
   )
 }
 
-/** Transactions behind a nonce gap, by sender and nonce. */
+/** Transactions behind a nonce gap, by nonce. */
+export function queuedBySender(pool: Pool, world: World): BySender {
+  return bySender(pool, (queue, sender) => entriesOf(queue, nextNonce(pool, world, sender)))
+}
+
+/** By sender and nonce. */
+export function pendingOf(pool: Pool, world: World): PooledTransaction[] {
+  return [...pendingBySender(pool, world).values()].flat()
+}
+
+/** By sender and nonce. */
 export function queuedOf(pool: Pool, world: World): PooledTransaction[] {
-  return [...pool.bySender.entries()].flatMap(([sender, queue]) =>
-    entriesOf(queue, nextNonce(pool, world, sender)),
-  )
+  return [...queuedBySender(pool, world).values()].flat()
+}
+
+/** Only senders that have some. */
+export type BySender = ReadonlyMap<Address, readonly PooledTransaction[]>
+
+function bySender(
+  pool: Pool,
+  entriesIn: (queue: SenderQueue, sender: Address) => readonly PooledTransaction[],
+): BySender {
+  const found = new Map<Address, readonly PooledTransaction[]>()
+  for (const [sender, queue] of pool.bySender.entries()) {
+    const entries = entriesIn(queue, sender)
+    if (entries.length > 0) found.set(sender, entries)
+  }
+  return found
 }
 
 /** In order of arrival. */
