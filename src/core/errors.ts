@@ -143,8 +143,7 @@ export function invalidParams(message: string): DevchainError {
 
 /** @param path of the value in what the caller gave */
 export function invalid(path: string, expected: string, value: unknown): DevchainError {
-  const message = `${path}: expected ${expected}, got ${printValue(value)}`
-  return new DevchainError('INVALID_PARAMS', message)
+  return invalidParams(`${path}: expected ${expected}, got ${printValue(value)}`)
 }
 
 /** True for errors that do not depend on the work itself: cancellation, or an upstream RPC that fails. */
