@@ -16,8 +16,10 @@ export function viewOfReceipt(
   place: TransactionPlace,
 ): ReceiptView {
   const { header } = place.record.block
-  const hardfork = chain.state.config.hardforkAt(header.number, header.timestamp)
-  const without = profile.omittedMembers?.(executedAt(place).transaction, hardfork)
+  const without = profile.omittedMembers?.(
+    executedAt(place).transaction,
+    chain.state.config.hardforkAt(header.number, header.timestamp),
+  )
   const view = { ...place, without, belowNumber: chain.state.config.upstream?.seenNumber?.(header) }
   if (!profile.receiptsHaveBlockFields) return view
   const blobPrice = header.excessBlobGas === undefined ? undefined : blobFeeOf(chain.state, header)

@@ -8,7 +8,7 @@ import { quantityFromBigint } from '../../core/hex.ts'
 import { traceMessage } from '../../node/calls/replay.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { recordAt } from '../../node/chain/lookup.ts'
-import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
+import type { BlockRecord, ExecutedTransaction } from '../../node/ledger/blockrecord.ts'
 import { minedPlace } from '../../node/ledger/leftblocks.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
 import { decodeBlock } from '../../protocol/blocks/blockdecoding.ts'
@@ -18,7 +18,7 @@ import { anything, boolean, data, quantityNumber, text } from '../../rpc/primiti
 import { type Decoder, invalid, type Notes } from '../../rpc/schema.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { newTraceWork, recordList, recordOne, recordTransaction } from '../tracing/recording.ts'
-import { type Recorder, recorderNamed, structLogRecorder } from '../tracing/tracers.ts'
+import { type Recorder, recorderNamed, type Stage, structLogRecorder } from '../tracing/tracers.ts'
 import { block, blockHash, blockOrLatest, blockReference, byHash } from '../wire/decodeblock.ts'
 import { members, refined } from '../wire/decodeobject.ts'
 import { blockOverrides, stateOverrides } from '../wire/decodeoverrides.ts'
@@ -173,8 +173,10 @@ async function traceBlock(
 
 /** As a list entry: `{txHash, result}`. */
 function withHash(recorder: Recorder): Recorder {
-  return (stage) => {
-    stage.writer.write(`{"txHash":"${stage.place?.transactionHash}","result":`)
+  const begin = ({ writer, place }: Pick<Stage, 'writer' | 'place'>): void =>
+    writer.write(`{"txHash":"${place?.transactionHash}","result":`)
+  const entry: Recorder = (stage) => {
+    begin(stage)
     const { tracer, write } = recorder(stage)
     return {
       tracer,
@@ -184,6 +186,15 @@ function withHash(recorder: Recorder): Recorder {
       },
     }
   }
+  const { ofAlone } = recorder
+  if (ofAlone === undefined) return entry
+  return Object.assign(entry, {
+    ofAlone: async (stage: Pick<Stage, 'writer' | 'place'>, executed: ExecutedTransaction) => {
+      begin(stage)
+      await ofAlone(stage, executed)
+      stage.writer.write('}')
+    },
+  })
 }
 
 async function traceBlocks(

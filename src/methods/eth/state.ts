@@ -3,8 +3,14 @@
 import { DevchainError } from '../../core/errors.ts'
 import { type Address, type Hash, quantityFromBigint, wordFromBigint } from '../../core/hex.ts'
 import { nextTurn } from '../../core/yield.ts'
-import { readState, stateAt } from '../../node/chain/lookup.ts'
+import { readBlock, readState, stateAt } from '../../node/chain/lookup.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
+import {
+  balanceAfter,
+  codeAfter,
+  nonceAfter,
+  slotAfter,
+} from '../../node/ledger/packing/oldstate.ts'
 import { nextNonce } from '../../node/pool/pool.ts'
 import { optional, param } from '../../rpc/method.ts'
 import { address, asJson, data, hash, list, quantity } from '../../rpc/primitives.ts'
@@ -13,10 +19,7 @@ import { addressKey, slotKey } from '../../state/keys.ts'
 import {
   type Account,
   accountAt,
-  balanceAt,
-  codeAt,
   emptyAccount,
-  nonceAt,
   slotValue,
   storageAt,
   storageRoot,
@@ -82,7 +85,7 @@ export const stateMethods: Methods = [
     example: { result: '0x21e19e0c9bab2400000' },
     onFork: 'here',
     handle: ({ chain, caller }, account, block) =>
-      readState(chain, block, ({ world }) => balanceAt(world, account), caller),
+      readBlock(chain, block, (record) => balanceAfter(record, account), caller),
   }),
   method('eth_getStorageAt', {
     summary: 'Returns the 32 bytes in a storage slot; zero if it is unset.',
@@ -91,7 +94,7 @@ export const stateMethods: Methods = [
     example: { params: [ACCOUNT, '0x0', 'latest'], result: `0x${'00'.repeat(32)}` },
     onFork: 'slot',
     handle: ({ chain, caller }, account, position, block) =>
-      readState(chain, block, ({ world }) => storageAt(world, account, position), caller),
+      readBlock(chain, block, (record) => slotAfter(record, account, position), caller),
   }),
   method('eth_getTransactionCount', {
     summary: 'Returns the nonce of an account; `pending` counts transactions in the pool.',
@@ -102,7 +105,7 @@ export const stateMethods: Methods = [
     handle: ({ chain, caller }, account, block) => {
       if (isPending(block))
         return nextNonce(chain.state.pool, headOf(chain.state.tree).world, account)
-      return readState(chain, block, ({ world }) => nonceAt(world, account), caller)
+      return readBlock(chain, block, (record) => nonceAfter(record, account), caller)
     },
   }),
   method('eth_getCode', {
@@ -112,7 +115,7 @@ export const stateMethods: Methods = [
     example: { result: '0x' },
     onFork: 'here',
     handle: ({ chain, caller }, account, block) =>
-      readState(chain, block, ({ world }) => codeAt(world, account), caller),
+      readBlock(chain, block, (record) => codeAfter(record, account), caller),
   }),
   method('eth_getAccount', {
     summary: 'Returns nonce, balance, code hash and storage root of an account; empty if unknown.',

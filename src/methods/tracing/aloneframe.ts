@@ -1,4 +1,4 @@
-// Accelerator: makes the frame of a mined transaction without inner calls from its receipt, without running it again.
+// Accelerator: makes the frames of mined transactions without inner calls from their receipts, without running them again.
 // It gains three quarters of a small call tree (row smallCallTracerPerS). Its door is `ofAlone` of a recorder, which gets
 // `outermostFrame`; without it each transaction runs again, which test/methods/tracing/alone.test.ts compares it with.
 
@@ -7,21 +7,16 @@ import type { ExecutedTransaction } from '../../node/ledger/blockrecord.ts'
 import { floorDataGas } from '../../protocol/fees.ts'
 import type { GasDimensions } from '../wire/traces/encodeframes.ts'
 
-/**
- * @param stepLimit operations that a trace may have: a transaction that may exceed it runs again, and is refused if it does
- */
-export function isFrameKnown(
-  { isAlone, receipt, transaction }: ExecutedTransaction,
-  stepLimit: number,
-): boolean {
-  const { blockGas } = receipt
-  // a floor that binds hides the refund
+/** Nothing runs then, so that the limit of steps does not matter. */
+export function areFramesKnown(transactions: readonly ExecutedTransaction[]): boolean {
+  return transactions.every((each) => each.isAlone === true && !hidesRefund(each))
+}
+
+/** A floor that binds does. */
+function hidesRefund({ receipt: { blockGas }, transaction }: ExecutedTransaction): boolean {
   const hasFloor = transaction.data.length + transaction.accessList.length > 0
-  if (hasFloor && blockGas && blockGas.execution <= floorDataGas(transaction, 'amsterdam')) {
-    return false
-  }
-  // except for the last, each operation costs gas, at most half of which may have been refunded
-  return isAlone === true && 2n * receipt.gasUsed < BigInt(Math.min(stepLimit, MOST_STEPS))
+  if (blockGas === undefined || !hasFloor) return false
+  return blockGas.execution <= floorDataGas(transaction, 'amsterdam')
 }
 
 /** Undefined before amsterdam. */
@@ -35,6 +30,3 @@ export function knownDimensions({ receipt }: ExecutedTransaction): GasDimensions
     gasRefund: larger(execution + state - gasUsed, 0n),
   }
 }
-
-/** Stands for no limit. */
-const MOST_STEPS = Number.MAX_SAFE_INTEGER

@@ -10,13 +10,13 @@ import {
   type TracerFor,
 } from '../../node/calls/replay.ts'
 import type { Chain } from '../../node/chain/chain.ts'
-import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
+import { type BlockRecord, logsBefore } from '../../node/ledger/blockrecord.ts'
 import type { TransactionPlace } from '../../node/ledger/blocktree.ts'
 import type { Project } from '../../project/project.ts'
 import { type JsonText, JsonWriter } from '../../rpc/jsontext.ts'
 import { type MethodContext, printLines } from '../common/context.ts'
 import type { FramePlace } from '../wire/traces/encodeframes.ts'
-import { isFrameKnown } from './aloneframe.ts'
+import { areFramesKnown } from './aloneframe.ts'
 import type { Recorder, Stage, TraceRecording } from './tracers.ts'
 
 /** Shared by the recordings of one request. */
@@ -97,9 +97,9 @@ export async function recordTransaction(
 ): Promise<JsonText> {
   const work = newTraceWork(context)
   const { record, index } = transaction
-  const place = framePlace(record, index, logCounter(record)(index))
+  const place = framePlace(record, index)
   const executed = record.executed[index]
-  if (recorder.ofAlone && executed && isFrameKnown(executed, context.options.traceLimit)) {
+  if (recorder.ofAlone && executed && areFramesKnown([executed])) {
     await recorder.ofAlone({ writer: work.writer, place }, executed)
     return work.writer.end()
   }
@@ -120,10 +120,9 @@ export async function recordBlock(
   recorder: Recorder,
 ): Promise<void> {
   let recording: TraceRecording | undefined
-  const logsBefore = logCounter(record)
   const tracerFor = (target: TracedTarget, index: number): Tracer | undefined => {
     throwIfCancelled(work.cancellation)
-    recording = begin(work, recorder, target, framePlace(record, index, logsBefore(index)))
+    recording = begin(work, recorder, target, framePlace(record, index))
     return recording.tracer
   }
   for await (const run of replay(chain, record, tracerFor)) {
@@ -133,34 +132,32 @@ export async function recordBlock(
   }
 }
 
-/** Records a block's transactions, and writes the results as a list. */
+/** Records a block's transactions, and writes the results as a list; they run again unless all results are known. */
 export async function recordList(
   chain: Chain,
   record: BlockRecord,
   work: TraceWork,
   recorder: Recorder,
 ): Promise<void> {
-  work.writer.write('[')
-  await recordBlock(chain, record, work, (stage) => {
-    // output at the recording's begin is part of its entry
-    if (stage.place?.index !== 0) work.writer.write(',')
-    return recorder(stage)
-  })
-  work.writer.write(']')
-}
-
-/** Counts a block's logs before a transaction; its index must rise between calls. */
-function logCounter({ executed }: BlockRecord): (index: number) => number {
-  let counted = 0
-  let logs = 0
-  return (index) => {
-    for (; counted < index; counted++) logs += executed[counted]?.receipt.logs.length ?? 0
-    return logs
+  const { writer } = work
+  writer.write('[')
+  if (recorder.ofAlone && areFramesKnown(record.executed)) {
+    for (const [index, executed] of record.executed.entries()) {
+      if (index > 0) writer.write(',')
+      await recorder.ofAlone({ writer, place: framePlace(record, index) }, executed)
+    }
+  } else {
+    await recordBlock(chain, record, work, (stage) => {
+      // output at the recording's begin is part of its entry
+      if (stage.place?.index !== 0) writer.write(',')
+      return recorder(stage)
+    })
   }
+  writer.write(']')
 }
 
 /** The position that a transaction's frames belong to. */
-function framePlace(record: BlockRecord, index: number, logsBefore: number): FramePlace {
+function framePlace(record: BlockRecord, index: number): FramePlace {
   const transactionHash = record.block.transactions[index]!.hash
-  return { record, index, transactionHash, logsBefore }
+  return { record, index, transactionHash, logsBefore: logsBefore(record, index) }
 }

@@ -1,8 +1,7 @@
 // Encodes receipts and logs, and receipts as the bytes that are hashed.
 
 import type { LogEntry } from '../../node/events/logs.ts'
-import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
-import { logBlockOf } from '../../node/ledger/blockrecord.ts'
+import { type BlockRecord, logBlockOf, logsBefore } from '../../node/ledger/blockrecord.ts'
 import { executedAt, type TransactionPlace } from '../../node/ledger/blocktree.ts'
 import { encodeReceipt, type Receipt } from '../../protocol/blocks/receipt.ts'
 import { address, boolean, data, hash, list, nullable } from '../../rpc/primitives.ts'
@@ -96,10 +95,8 @@ function receiptOf(place: TransactionPlace): Receipt {
 /** Their indexes count over the whole block. */
 function logsOfPlace(place: TransactionPlace): readonly LogEntry[] {
   const { record, index } = place
-  const before = record.executed
-    .slice(0, index)
-    .reduce((sum, { receipt }) => sum + receipt.logs.length, 0)
   const { transaction, receipt } = executedAt(place)
+  const before = logsBefore(record, index)
   const block = logBlockOf(record.block)
   return receipt.logs.map((log, i) => ({
     log,

@@ -55,7 +55,18 @@ export async function recordAt(
   reference: BlockReference,
   cancellation?: Cancellation,
 ): Promise<BlockRecord> {
-  return (await findRecord(chain, reference, cancellation)) ?? notFound(chain, reference)
+  return readBlock(chain, reference, (record) => record, cancellation)
+}
+
+/** Calls `read` synchronously unless the block has to be built. Throws or rejects as `recordAt`. */
+export function readBlock<T>(
+  chain: Chain,
+  reference: BlockReference,
+  read: (record: BlockRecord) => MaybePromise<T>,
+  cancellation?: Cancellation,
+): MaybePromise<T> {
+  const found = findRecord(chain, reference, cancellation)
+  return whenThere(found, (record) => read(record ?? notFound(chain, reference)))
 }
 
 /** A record whose world is to be read: of an old block it is made in turns. Throws as `recordAt`. */
@@ -74,9 +85,8 @@ export function readState<T>(
   read: (record: BlockRecord) => T,
   cancellation?: Cancellation,
 ): MaybePromise<T> {
-  const ready = (record: BlockRecord | undefined): MaybePromise<BlockRecord> =>
-    withWorldReady(record ?? notFound(chain, reference))
-  return whenThere(whenThere(findRecord(chain, reference, cancellation), ready), read)
+  const ready = (record: BlockRecord): MaybePromise<T> => whenThere(withWorldReady(record), read)
+  return readBlock(chain, reference, ready, cancellation)
 }
 
 function notFound({ state }: Chain, reference: BlockReference): never {

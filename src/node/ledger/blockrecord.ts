@@ -1,6 +1,7 @@
 // A block with its results, and consecutive blocks kept as one.
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
+import { memoizeByIdentity } from '../../core/lrucache.ts'
 import type { ConsoleLine, Failure, Signers } from '../../evm/executor.ts'
 import type { Block } from '../../protocol/blocks/block.ts'
 import type { Header } from '../../protocol/blocks/header.ts'
@@ -62,6 +63,19 @@ export function loggedIn({
   }))
   return { block: logBlockOf(block), logged }
 }
+
+/** Logs of the block before those of the transaction at `index`. */
+export function logsBefore({ executed }: Pick<BlockRecord, 'executed'>, index: number): number {
+  return index === 0 ? 0 : logCounts(executed)[index]!
+}
+
+const logCounts = memoizeByIdentity((executed: readonly ExecutedTransaction[]) => {
+  let count = 0
+  return executed.map(({ receipt: { logs } }) => {
+    count += logs.length
+    return count - logs.length
+  })
+})
 
 /** Consecutive blocks, counted from 0, each made on read. Two reads of a block may give different objects. */
 export interface BlockRun {

@@ -60,11 +60,45 @@ test.each([
   },
 )
 
-test('a trace over the limit of steps is refused after the transaction ran', async () => {
+test('a result that is known has no steps to limit', async () => {
   const traceLimit = 1_000
   const { devchain, hash } = await minedOn('loop: @loop JUMP', {}, { traceLimit })
   await using _ = devchain
-  const params = [hash, { tracer: 'callTracer' }]
-  const asked = devchain.request({ method: 'debug_traceTransaction', params })
-  await expect(asked).rejects.toThrow('over the limit of 1000 steps')
+  const traced = (tracer: string, tracerConfig: object) =>
+    devchain.request({ method: 'debug_traceTransaction', params: [hash, { tracer, tracerConfig }] })
+  expect(await traced('callTracer', {})).toMatchObject({ error: 'out of gas' })
+  const run = traced('muxTracer', { callTracer: {} })
+  await expect(run).rejects.toThrow('over the limit of 1000 steps')
 })
+
+test.each([
+  ['LOG0', true],
+  [calling(OTHER), false],
+])('callTracer on a block that ends with %s needs no second run: %s', async (last, isAlone) => {
+  const code = (program: string) => ({ code: hexFromBytes(assemble(program)) })
+  const alloc = { [CONTRACT]: code('1 1 LOG0'), [OTHER]: code(`1 1 ${last}`) }
+  await using devchain = await createDevchain({ clock: 'frozen', genesis: { alloc } })
+  await devchain.request({ method: 'evm_setAutomine', params: [false] })
+  for (const to of [CONTRACT, CONTRACT, OTHER]) {
+    const params = [{ from: SENDER, to, gas: '0x30000' }]
+    await devchain.request({ method: 'eth_sendTransaction', params })
+  }
+  await devchain.request({ method: 'evm_mine', params: [] })
+  const runs = vi.spyOn(devchain.node.chain.executor, 'transact')
+  const options = { tracer: 'callTracer', tracerConfig: { withLog: true } }
+  const params = ['latest', options]
+  const known = await devchain.request({ method: 'debug_traceBlockByNumber', params })
+  expect(runs).toHaveBeenCalledTimes(isAlone ? 0 : 3)
+  const mux = { tracer: 'muxTracer', tracerConfig: { callTracer: { withLog: true } } }
+  const run = await devchain.request({
+    method: 'debug_traceBlockByNumber',
+    params: ['latest', mux],
+  })
+  expect((run as { txHash: string; result: { callTracer: unknown } }[]).map(unwrapped)).toEqual(
+    known,
+  )
+})
+
+function unwrapped({ txHash, result }: { txHash: string; result: { callTracer: unknown } }) {
+  return { txHash, result: result.callTracer }
+}

@@ -118,7 +118,7 @@ describe('a trace of very many steps', () => {
     const requests: [string, ...unknown[]][] = [
       ['debug_traceTransaction', hash],
       ['debug_traceTransaction', hash, { tracer: 'prestateTracer' }],
-      ['debug_traceBlockByNumber', 'latest', { tracer: 'callTracer' }],
+      ['debug_traceBlockByNumber', 'latest', { tracer: 'flatCallTracer' }],
       ['debug_traceCall', transaction],
       ['trace_transaction', hash],
       ['trace_filter', {}],

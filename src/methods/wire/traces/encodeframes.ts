@@ -150,8 +150,9 @@ function gasMembers({
   stateGasUsed,
   dimensions,
 }: WholeFrame): readonly (readonly [name: string, amount: string])[] {
-  const amounts = dimensions ?? (stateGasUsed !== undefined && { stateGasUsed })
-  return Object.entries({ ...amounts }).map(([name, amount]) => [name, signedQuantity(amount)])
+  if (stateGasUsed === undefined && dimensions === undefined) return []
+  const amounts = Object.entries(dimensions ?? { stateGasUsed })
+  return amounts.map(([name, amount]) => [name, signedQuantity(amount)])
 }
 
 function signedQuantity(value: bigint): string {

@@ -60,9 +60,15 @@ function stackText(texts: string[], { stack, unchanged }: Step): string {
   texts.length = Math.min(unchanged, texts.length)
   for (let i = texts.length; i < stack.length; i++) {
     const word = `"0x${stack[i]!.toString(16)}"`
-    texts.push(i === 0 ? word : `${texts[i - 1]},${word}`)
+    texts.push(i === 0 ? word : copied(`${texts[i - 1]},${word}`))
   }
   return texts.at(-1) ?? ''
+}
+
+/** V8 keeps a concatenation as a tree until it is read, and would read this one again with each stack that begins with it. */
+function copied(text: string): string {
+  Number(text)
+  return text
 }
 
 function detailsText(

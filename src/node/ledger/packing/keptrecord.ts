@@ -1,12 +1,12 @@
 // A block of the tree. Nobody reads most old blocks: they become bytes, and what is asked for is decoded again.
-import type { Address, Hash } from '../../../core/hex.ts'
+import type { Hash } from '../../../core/hex.ts'
 import { LruCache } from '../../../core/lrucache.ts'
 import type { MaybePromise } from '../../../core/promises.ts'
 import { yielder } from '../../../core/yield.ts'
 import type { Signers } from '../../../evm/executor.ts'
 import type { Block } from '../../../protocol/blocks/block.ts'
 import { isImpersonated } from '../../../protocol/transactions/transaction.ts'
-import { codeAt, type World } from '../../../state/world.ts'
+import type { World } from '../../../state/world.ts'
 import {
   type BlockRecord,
   type ExecutedTransaction,
@@ -23,7 +23,7 @@ import {
   packBlock,
   unpackBlock,
 } from './blockbytes.ts'
-import { codeSetBy, type WorldChanges, worldAfter, worldChanges } from './worldchanges.ts'
+import { type WorldChanges, worldAfter, worldChanges } from './worldchanges.ts'
 
 /** Blocks up to the head that are as they were made. Some 12 kB each. */
 export const FRESH_BLOCKS = 1024
@@ -254,19 +254,23 @@ export class KeptRecord implements BlockRecord {
     return KeptRecord.restore(head)?.then(keep) ?? void keep()
   }
 
-  /** Whether an account has code after a block, whose world need not be made. */
-  static hasCode(record: BlockRecord, address: Address): boolean {
-    if (record.isStateless === true) throw noWorldOf(record.block)
+  /** What the newest change up to a block gives, or else the nearest world that is there. None is made. */
+  static newest<T>(
+    record: BlockRecord,
+    inChanges: (changes: WorldChanges) => T | undefined,
+    inWorld: (world: World) => T,
+  ): T {
     let at = record
-    let world = KeptRecord.#worldThere(at)
-    while (world === undefined) {
-      const { changes, parent } = at as KeptRecord
-      const isSet = codeSetBy(changes!, address)
-      if (isSet !== undefined) return isSet
-      at = parent!
-      world = KeptRecord.#worldThere(at)
+    for (;;) {
+      const world = KeptRecord.#worldThere(at)
+      if (world !== undefined) return inWorld(world)
+      const older = at as KeptRecord
+      const changes = older.#changes
+      if (changes === undefined) throw noWorldOf(at.block)
+      const found = inChanges(changes)
+      if (found !== undefined) return found
+      at = older.parent!
     }
-    return codeAt(world, address).length > 0
   }
 
   /** The parent's world too, which re-executing the block starts from. */

@@ -90,21 +90,50 @@ function changesOf<V>(before: Trie<V>, after: Trie<V>): readonly ValueChange<V>[
   return changes
 }
 
-/** Whether the account has code after the block; undefined if that is as before. */
-export function codeSetBy(changes: WorldChanges, address: Address): boolean | undefined {
-  const bytes = changes.read()
+interface ChangedAccount {
+  readonly nonce: bigint
+  readonly balance: bigint
+  /** What the account was before is gone. */
+  readonly isWhole: boolean
+  readonly code: Uint8Array | undefined
+  readonly slots: readonly (readonly RlpItem[])[]
+}
+
+/** An account after the block; undefined if it is as before. */
+export function accountSetBy(changes: WorldChanges, address: Address): ChangedAccount | undefined {
+  const bytes = changes.view()
   const name = Buffer.from(bytesFromHex(address))
   // most blocks change other accounts
   if (!Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(name)) return undefined
-  for (const item of decodeRlp(bytes) as readonly (readonly RlpItem[])[]) {
-    const [at, nonce, , isNew, codeIndex] = item
-    if (!equalBytes(at as Uint8Array, name)) continue
-    if (nonce === undefined) return false
-    const code = changes.codes?.[Number(integer(codeIndex)) - 1]
-    if (code !== undefined) return code.code.length > 0
-    return integer(isNew) === 1n ? false : undefined
+  const items = decodeRlp(bytes) as readonly (readonly RlpItem[])[]
+  const found = items.find(([at]) => equalBytes(at as Uint8Array, name))
+  if (found === undefined) return undefined
+  const [, nonce, balance, isNew, codeIndex, slots] = found
+  return {
+    nonce: integer(nonce),
+    balance: integer(balance),
+    isWhole: nonce === undefined || integer(isNew) === 1n,
+    code: changes.codes?.[Number(integer(codeIndex)) - 1]?.code,
+    slots: (slots ?? []) as readonly (readonly RlpItem[])[],
   }
-  return undefined
+}
+
+/** An account's code after the block; undefined if it is as before. */
+export function codeSetBy(changes: WorldChanges, address: Address): Uint8Array | undefined {
+  const account = accountSetBy(changes, address)
+  return account?.code ?? (account?.isWhole ? EMPTY_BYTES : undefined)
+}
+
+/** A slot after the block; undefined if it is as before. */
+export function slotSetBy(
+  changes: WorldChanges,
+  address: Address,
+  slot: bigint,
+): bigint | undefined {
+  const account = accountSetBy(changes, address)
+  const pair = account?.slots.find(([at]) => integer(at) === slot)
+  if (pair !== undefined) return integer(pair[1])
+  return account?.isWhole ? 0n : undefined
 }
 
 interface Merged {

@@ -24,12 +24,22 @@ import {
   WORLD_STEP,
   withWorldReady,
 } from '../../../../src/node/ledger/packing/keptrecord.ts'
+import {
+  balanceAfter,
+  codeAfter,
+  nonceAfter,
+  slotAfter,
+} from '../../../../src/node/ledger/packing/oldstate.ts'
 import { mineGiven } from '../../../../src/node/mining/miner.ts'
 import { sendRawTransaction } from '../../../../src/node/sending/send.ts'
 import { HARDFORKS, type Hardfork } from '../../../../src/protocol/forks.ts'
 import {
   accountsOf,
+  balanceAt,
+  codeAt,
+  nonceAt,
   stateRoot,
+  storageAt,
   type World,
   withBalance,
   withoutAccount,
@@ -55,15 +65,24 @@ function accountsIn(world: World) {
   return { root: stateRoot(world), accounts }
 }
 
-type Listed = ReturnType<typeof accountsIn>['accounts'][number]
+type Parts = readonly [balance: bigint, nonce: bigint, code: Uint8Array, slots: readonly bigint[]]
 
-const isContract = ({ code }: Listed): boolean => code.length > 0
+function readAfter(record: BlockRecord, address: Address, slots: readonly bigint[]): Parts {
+  return [
+    balanceAfter(record, address),
+    nonceAfter(record, address),
+    codeAfter(record, address),
+    slots.map((slot) => slotAfter(record, address, slot)),
+  ]
+}
 
-function namesIn(
-  { accounts }: ReturnType<typeof accountsIn>,
-  isWanted: (account: Listed) => boolean = () => true,
-): Address[] {
-  return accounts.filter(isWanted).map(({ address }) => address)
+function readFrom(world: World, address: Address, slots: readonly bigint[]): Parts {
+  return [
+    balanceAt(world, address),
+    nonceAt(world, address),
+    codeAt(world, address),
+    slots.map((slot) => storageAt(world, address, slot)),
+  ]
 }
 
 /** A block with its transactions, then an edit of the state. */
@@ -117,19 +136,23 @@ async function pack(hardfork: Hardfork, turns: readonly Turn[]): Promise<void> {
   }
   const records = [...chain.state.tree.canonical.values()] as KeptRecord[]
   const before = records.map(partsOf)
+  const worlds = records.map(({ world }) => world)
   const blooms = records.map(({ logsBloom }) => logsBloom)
   records.forEach((record, number) => {
     record.pack(records[number - 1])
     record.packWorld(number)
   })
-  const addresses = new Set(before.flatMap((parts) => namesIn(parts.accounts)))
+  const accounts = before.flatMap((parts) => parts.accounts.accounts)
+  const addresses = new Set(accounts.map(({ address }) => address))
+  const slots = [...new Set(accounts.flatMap((each) => each.slots.map(({ slot }) => slot)))]
   // the last world first, so that it is made of all changes
   for (let number = records.length - 1; number > 0; number--) {
     records[number]!.thin(number)
-    const withCode = [...addresses].filter((address) =>
-      KeptRecord.hasCode(records[number]!, address),
-    )
-    expect(withCode.sort()).toEqual(namesIn(before[number]!.accounts, isContract).sort())
+    for (const address of addresses) {
+      expect(readAfter(records[number]!, address, slots)).toEqual(
+        readFrom(worlds[number]!, address, slots),
+      )
+    }
     expect(records[number]!.logsBloom).toEqual(blooms[number])
     expect(KeptRecord.logged(records[number]!)).toEqual(loggedIn(before[number]!))
     expect(partsOf(records[number]!)).toEqual(before[number])
