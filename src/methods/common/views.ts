@@ -15,15 +15,18 @@ export function viewOfReceipt(
   { chain, profile }: ViewContext,
   place: TransactionPlace,
 ): ReceiptView {
-  const { header } = place.record.block
-  const without = profile.omittedMembers?.(
-    executedAt(place).transaction,
-    chain.state.config.hardforkAt(header.number, header.timestamp),
-  )
-  const view = { ...place, without, belowNumber: chain.state.config.upstream?.seenNumber?.(header) }
-  if (!profile.receiptsHaveBlockFields) return view
+  const { record, index } = place
+  const { transaction, receipt } = executedAt(place)
+  const { header } = record.block
+  const { config } = chain.state
+  const belowNumber = config.upstream?.seenNumber?.(header)
+  const view = { record, index, transaction, receipt, belowNumber }
+  const { omittedMembers, receiptsHaveBlockFields } = profile
+  if (omittedMembers === undefined && !receiptsHaveBlockFields) return view
+  const without = omittedMembers?.(transaction, config.hardforkAt(header.number, header.timestamp))
+  if (!receiptsHaveBlockFields) return { ...view, without }
   const blobPrice = header.excessBlobGas === undefined ? undefined : blobFeeOf(chain.state, header)
-  return { ...view, blobPrice, timestamp: header.timestamp }
+  return { ...view, without, blobPrice, timestamp: header.timestamp }
 }
 
 /** Leaves out the transaction members that the profile omits. */

@@ -8,10 +8,11 @@ import { combineTracers } from '../../evm/tracers/combine.ts'
 import { creationOf, findAppearances } from '../../node/calls/appearances.ts'
 import { replayOne, TraceBudget } from '../../node/calls/replay.ts'
 import type { Chain } from '../../node/chain/chain.ts'
-import { stateAt } from '../../node/chain/lookup.ts'
+import { readBlock } from '../../node/chain/lookup.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import { executedAt, headOf } from '../../node/ledger/blocktree.ts'
 import { minedPlace } from '../../node/ledger/leftblocks.ts'
+import { codeAfter } from '../../node/ledger/packing/oldstate.ts'
 import { rewardsIn } from '../../node/mining/rewards.ts'
 import { sentWithNonce } from '../../node/sending/inclusion.ts'
 import { param } from '../../rpc/method.ts'
@@ -29,9 +30,9 @@ import {
   text,
 } from '../../rpc/primitives.ts'
 import { type Encoder, invalid } from '../../rpc/schema.ts'
-import { codeAt } from '../../state/world.ts'
 import { byHashAndNumber, ofBlock } from '../common/byblock.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
+import { viewOfReceipt } from '../common/views.ts'
 import { block, blockOrLatest } from '../wire/decodeblock.ts'
 import { transactionHash } from '../wire/decodetransaction.ts'
 import { type BlockView, blockFields, viewOfBlock } from '../wire/encodeblock.ts'
@@ -187,21 +188,16 @@ const searching = {
 
 /** An account's transactions from a block on, in the order of the search. */
 async function search(
-  { chain, options }: MethodContext,
+  context: MethodContext,
   account: Address,
   wanted: Parameters<typeof findAppearances>[2],
 ): Promise<{ readonly places: readonly ReceiptView[]; readonly isComplete: boolean }> {
   if (wanted.count <= 0 || wanted.count > MAX_SIZE) {
     throw invalid('size', `1 to ${MAX_SIZE} transactions a page`, wanted.count)
   }
-  const budget = new TraceBudget(options.traceLimit)
-  const { places, isComplete } = await findAppearances(chain, account, wanted, budget)
-  const { upstream } = chain.state.config
-  const views = places.map((place) => ({
-    ...place,
-    belowNumber: upstream?.seenNumber?.(place.record.block.header),
-  }))
-  return { places: views, isComplete }
+  const budget = new TraceBudget(context.options.traceLimit)
+  const { places, isComplete } = await findAppearances(context.chain, account, wanted, budget)
+  return { places: places.map((place) => viewOfReceipt(context, place)), isComplete }
 }
 
 export const otsMethods: Methods = [
@@ -217,8 +213,8 @@ export const otsMethods: Methods = [
     result: boolean,
     example: { result: false },
     onFork: 'here',
-    handle: async ({ chain, caller }, account, block) =>
-      codeAt((await stateAt(chain, block, caller)).world, account).length > 0,
+    handle: ({ chain, caller }, account, block) =>
+      readBlock(chain, block, (record) => codeAfter(record, account).length > 0, caller),
   }),
   method('ots_getContractCreator', {
     summary: 'Returns who created a contract, in which transaction; null if no transaction did.',
@@ -283,13 +279,13 @@ export const otsMethods: Methods = [
     example: { params: ['0xffffff', 0, 25], result: null },
     onFork: 'page',
     // page 0 has a block's last transactions, as the explorer shows the newest first
-    handle: ofBlock(({ chain }, { record }, page, size) => {
-      const view = viewOf({ chain, record })
+    handle: ofBlock((context, { record }, page, size) => {
+      const view = viewOf({ chain: context.chain, record })
       const end = Math.max(0, record.executed.length - page * size)
       const start = Math.max(0, end - size)
       const places = record.executed
         .slice(start, end)
-        .map((_, i) => ({ record, index: start + i, belowNumber: view.belowNumber }))
+        .map((_, i) => viewOfReceipt(context, { record, index: start + i }))
       return { view, places }
     }),
   }),

@@ -1,9 +1,14 @@
 // Encodes receipts and logs, and receipts as the bytes that are hashed.
 
 import type { LogEntry } from '../../node/events/logs.ts'
-import { type BlockRecord, logBlockOf, logsBefore } from '../../node/ledger/blockrecord.ts'
-import { executedAt, type TransactionPlace } from '../../node/ledger/blocktree.ts'
-import { encodeReceipt, type Receipt } from '../../protocol/blocks/receipt.ts'
+import {
+  type BlockRecord,
+  type ExecutedTransaction,
+  logBlockOf,
+  logsBefore,
+} from '../../node/ledger/blockrecord.ts'
+import type { TransactionPlace } from '../../node/ledger/blocktree.ts'
+import { encodeReceipt } from '../../protocol/blocks/receipt.ts'
 import { address, boolean, data, hash, list, nullable } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
 import {
@@ -37,7 +42,10 @@ function placed<V>(encoder: Encoder<V>, get: (entry: LogEntry) => V): ShapeField
   return field(nullable(encoder), (entry) => (entry.pending === true ? null : get(entry)))
 }
 
-export interface ReceiptView extends TransactionPlace, Shortened {
+export interface ReceiptView
+  extends TransactionPlace,
+    Pick<ExecutedTransaction, 'transaction' | 'receipt'>,
+    Shortened {
   /** The block's blob gas price in wei, in receipts that show it without blobs. */
   readonly blobPrice?: bigint | undefined
   /** Of its block in seconds, in receipts that show it. */
@@ -48,54 +56,47 @@ export interface ReceiptView extends TransactionPlace, Shortened {
 
 /** With `status` from byzantium on, with `root` before (spec 2.4). */
 export const receiptFields: Readonly<Record<string, ShapeField<ReceiptView>>> = {
-  transactionHash: field(hash, (place) => executedAt(place).transaction.hash),
+  transactionHash: field(hash, ({ transaction }) => transaction.hash),
   transactionIndex: field(quantityResult, ({ index }) => index),
   blockHash: field(hash, ({ record }) => record.block.hash),
   blockNumber: field(quantityResult, ({ record }) => record.block.header.number),
-  from: field(address, (place) => executedAt(place).transaction.from),
-  to: field(nullable(address), (place) => executedAt(place).transaction.to),
-  cumulativeGasUsed: field(quantityResult, (place) => receiptOf(place).cumulativeGasUsed),
-  gasUsed: field(quantityResult, (place) => receiptOf(place).gasUsed),
+  from: field(address, ({ transaction }) => transaction.from),
+  to: field(nullable(address), ({ transaction }) => transaction.to),
+  cumulativeGasUsed: field(quantityResult, ({ receipt }) => receipt.cumulativeGasUsed),
+  gasUsed: field(quantityResult, ({ receipt }) => receipt.gasUsed),
   // as the tracers name them; gasUsed counts both, after refunds
-  executionGasUsed: fieldIfAny(quantityResult, (place) => receiptOf(place).blockGas?.execution),
-  stateGasUsed: fieldIfAny(quantityResult, (place) => receiptOf(place).blockGas?.state),
-  contractAddress: field(nullable(address), (place) => receiptOf(place).contractAddress),
-  logs: field(list(logShape), logsOfPlace),
-  logsBloom: field(data, (place) => receiptOf(place).logsBloom),
-  type: fieldUnless('type', quantityResult, (place) => receiptOf(place).type),
+  executionGasUsed: fieldIfAny(quantityResult, ({ receipt }) => receipt.blockGas?.execution),
+  stateGasUsed: fieldIfAny(quantityResult, ({ receipt }) => receipt.blockGas?.state),
+  contractAddress: field(nullable(address), ({ receipt }) => receipt.contractAddress),
+  logs: field(list(logShape), logsOfView),
+  logsBloom: field(data, ({ receipt }) => receipt.logsBloom),
+  type: fieldUnless('type', quantityResult, ({ receipt }) => receipt.type),
   effectiveGasPrice: fieldUnless(
     'effectiveGasPrice',
     quantityResult,
-    (place) => receiptOf(place).effectiveGasPrice,
+    ({ receipt }) => receipt.effectiveGasPrice,
   ),
-  status: fieldIfAny(quantityResult, (place) => {
-    const { receipt } = executedAt(place)
-    return receipt.root === undefined ? BigInt(receipt.status) : undefined
-  }),
-  root: fieldIfAny(hash, (place) => receiptOf(place).root),
-  blobGasUsed: fieldIfAny(quantityResult, (place) => receiptOf(place).blobGas?.used),
+  status: fieldIfAny(quantityResult, ({ receipt: { root, status } }) =>
+    root === undefined ? BigInt(status) : undefined,
+  ),
+  root: fieldIfAny(hash, ({ receipt }) => receipt.root),
+  blobGasUsed: fieldIfAny(quantityResult, ({ receipt }) => receipt.blobGas?.used),
   blobGasPrice: fieldIfAny(
     quantityResult,
-    (view) => receiptOf(view).blobGas?.price ?? view.blobPrice,
+    ({ receipt, blobPrice }) => receipt.blobGas?.price ?? blobPrice,
   ),
   blockTimestamp: fieldIfAny(plainInteger, ({ timestamp }) => timestamp),
-  l1BlockNumber: fieldIfAny(quantityResult, (view) => view.belowNumber),
+  l1BlockNumber: fieldIfAny(quantityResult, ({ belowNumber }) => belowNumber),
   // nothing is posted to L1, so there is no fee
-  gasUsedForL1: fieldIfAny(quantityResult, (view) =>
-    view.belowNumber === undefined ? undefined : 0n,
+  gasUsedForL1: fieldIfAny(quantityResult, ({ belowNumber }) =>
+    belowNumber === undefined ? undefined : 0n,
   ),
 }
 
 export const receiptShape: Encoder<ReceiptView> = shape('receipt', receiptFields)
 
-function receiptOf(place: TransactionPlace): Receipt {
-  return executedAt(place).receipt
-}
-
 /** Their indexes count over the whole block. */
-function logsOfPlace(place: TransactionPlace): readonly LogEntry[] {
-  const { record, index } = place
-  const { transaction, receipt } = executedAt(place)
+function logsOfView({ record, index, transaction, receipt }: ReceiptView): readonly LogEntry[] {
   const before = logsBefore(record, index)
   const block = logBlockOf(record.block)
   return receipt.logs.map((log, i) => ({
