@@ -18,7 +18,12 @@ import { anything, boolean, data, quantityNumber, text } from '../../rpc/primiti
 import { type Decoder, invalid, type Notes } from '../../rpc/schema.ts'
 import { type MethodContext, type Methods, method } from '../common/context.ts'
 import { newTraceWork, recordList, recordOne, recordTransaction } from '../tracing/recording.ts'
-import { type Recorder, recorderNamed, type Stage, structLogRecorder } from '../tracing/tracers.ts'
+import {
+  type AloneStage,
+  type Recorder,
+  recorderNamed,
+  structLogRecorder,
+} from '../tracing/tracers.ts'
 import { block, blockHash, blockOrLatest, blockReference, byHash } from '../wire/decodeblock.ts'
 import { members, refined } from '../wire/decodeobject.ts'
 import { blockOverrides, stateOverrides } from '../wire/decodeoverrides.ts'
@@ -173,7 +178,7 @@ async function traceBlock(
 
 /** As a list entry: `{txHash, result}`. */
 function withHash(recorder: Recorder): Recorder {
-  const begin = ({ writer, place }: Pick<Stage, 'writer' | 'place'>): void =>
+  const begin = ({ writer, place }: AloneStage): void =>
     writer.write(`{"txHash":"${place?.transactionHash}","result":`)
   const entry: Recorder = (stage) => {
     begin(stage)
@@ -189,9 +194,9 @@ function withHash(recorder: Recorder): Recorder {
   const { ofAlone } = recorder
   if (ofAlone === undefined) return entry
   return Object.assign(entry, {
-    ofAlone: async (stage: Pick<Stage, 'writer' | 'place'>, executed: ExecutedTransaction) => {
+    ofAlone: (stage: AloneStage, executed: ExecutedTransaction) => {
       begin(stage)
-      await ofAlone(stage, executed)
+      ofAlone(stage, executed)
       stage.writer.write('}')
     },
   })

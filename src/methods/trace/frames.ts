@@ -5,6 +5,7 @@
 // began and the gas it used itself: without intrinsic gas, and before refunds.
 
 import { type Address, type Hash, quantityFromBigint } from '../../core/hex.ts'
+import type { MaybePromise } from '../../core/promises.ts'
 import { type CallFrame, flatten, recordCalls } from '../../evm/tracers/calls.ts'
 import { recordOpcodeGas } from '../../evm/tracers/recorders.ts'
 import { traceMessage, traceUnsent } from '../../node/calls/replay.ts'
@@ -306,7 +307,7 @@ function frameAt(
   context: MethodContext,
   transactionHash: Hash,
   positions: readonly number[],
-): Promise<JsonText> | null {
+): MaybePromise<JsonText> | null {
   const place = transactionPlace(context.chain.state.tree, transactionHash)
   if (place === undefined) return null
   const wanted = positions.join()

@@ -1,4 +1,5 @@
 // Records the runs of a request: transactions of blocks, and messages, within the limits of one request.
+import type { MaybePromise } from '../../core/promises.ts'
 import { type Cancellation, throwIfCancelled } from '../../evm/cancellation.ts'
 import type { Tracer } from '../../evm/executor.ts'
 import {
@@ -90,26 +91,23 @@ export async function recordOne(
 }
 
 /** The JSON of a mined transaction's recording; it runs again unless the result is known. */
-export async function recordTransaction(
+export function recordTransaction(
   context: MethodContext,
   transaction: TransactionPlace,
   recorder: Recorder,
-): Promise<JsonText> {
-  const work = newTraceWork(context)
+): MaybePromise<JsonText> {
   const { record, index } = transaction
   const place = framePlace(record, index)
   const executed = record.executed[index]
   if (recorder.ofAlone && executed && areFramesKnown([executed])) {
-    await recorder.ofAlone({ writer: work.writer, place }, executed)
-    return work.writer.end()
+    const writer = new JsonWriter()
+    recorder.ofAlone({ writer, place }, executed)
+    return writer.end()
   }
-  await recordRun(
-    work,
-    recorder,
-    (tracerFor) => replayOne(context.chain, transaction, tracerFor),
-    place,
-  )
-  return work.writer.end()
+  const work = newTraceWork(context)
+  const trace = (tracerFor: TracerFor): Promise<TracedRun> =>
+    replayOne(context.chain, transaction, tracerFor)
+  return recordRun(work, recorder, trace, place).then(() => work.writer.end())
 }
 
 /** Replays a block, and records its transactions one after the other. */
@@ -144,7 +142,8 @@ export async function recordList(
   if (recorder.ofAlone && areFramesKnown(record.executed)) {
     for (const [index, executed] of record.executed.entries()) {
       if (index > 0) writer.write(',')
-      await recorder.ofAlone({ writer, place: framePlace(record, index) }, executed)
+      recorder.ofAlone({ writer, place: framePlace(record, index) }, executed)
+      await writer.yieldIfDue()
     }
   } else {
     await recordBlock(chain, record, work, (stage) => {

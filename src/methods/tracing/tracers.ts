@@ -17,6 +17,7 @@ import { boolean } from '../../rpc/primitives.ts'
 import { type Decoder, invalid, type Notes } from '../../rpc/schema.ts'
 import { members } from '../wire/decodeobject.ts'
 import {
+  aloneText,
   dimensionsOf,
   type FramePlace,
   wholeFrame,
@@ -38,6 +39,8 @@ export interface Stage {
   readonly project: Project | undefined
 }
 
+export type AloneStage = Pick<Stage, 'writer' | 'place'>
+
 /** A run that is being recorded. */
 export interface TraceRecording {
   /** The request's limits provide the hooks left out here. */
@@ -49,10 +52,7 @@ export interface TraceRecording {
 export interface Recorder {
   (stage: Stage): TraceRecording
   /** Writes the result for a transaction with one known frame, without a run. */
-  readonly ofAlone?: (
-    stage: Pick<Stage, 'writer' | 'place'>,
-    executed: ExecutedTransaction,
-  ) => Promise<void>
+  readonly ofAlone?: (stage: AloneStage, executed: ExecutedTransaction) => void
 }
 
 /** Struct logs: `{structLogs, gas, failed, returnValue}`, written while the run proceeds. */
@@ -124,11 +124,10 @@ const callTracer = configured(callConfig, ({ onlyTopCall, withLog, names: wantsN
   // names are those of contracts after the run
   if (wantsNames === true) return recorder
   return Object.assign(recorder, {
-    ofAlone: ({ writer, place }: Pick<Stage, 'writer' | 'place'>, executed: ExecutedTransaction) =>
-      writeCallTree(writer, {
-        ...outermostFrame(executed, withLog ? (place?.logsBefore ?? 0) : undefined),
-        dimensions: knownDimensions(executed),
-      }),
+    ofAlone: ({ writer, place }: AloneStage, executed: ExecutedTransaction) => {
+      const frame = outermostFrame(executed, withLog ? (place?.logsBefore ?? 0) : undefined)
+      writer.write(aloneText(frame, knownDimensions(executed)))
+    },
   })
 })
 

@@ -92,6 +92,11 @@ function* callTexts(
   yield ']}'
 }
 
+/** As `writeCallTree`, of an outermost frame without inner ones. */
+export function aloneText(frame: CallFrame, dimensions: GasDimensions | undefined): string {
+  return `${callText(dimensions === undefined ? frame : { ...frame, dimensions })}}`
+}
+
 /** The outermost frame with the transaction's gas limit and gas used. */
 export function wholeFrame(top: CallFrame, run: TracedRun): WholeFrame {
   const { target, outcome } = run
