@@ -137,11 +137,10 @@ export class JsonWriter {
     if (this.#text.length > SHORT) this.#endText()
   }
 
-  /** As `write`, UTF-8 that is long enough to be a piece of its own. */
+  /** As `write`, UTF-8 that is not short. */
   piece(bytes: Buffer): void {
     if (this.#text !== '') this.#endText()
-    this.#endPiece()
-    this.#keep(bytes)
+    this.#add(bytes)
   }
 
   /** A value that fits into memory. */
@@ -188,6 +187,10 @@ export class JsonWriter {
   #endText(): void {
     const bytes = bytesOf(this.#text)
     this.#text = ''
+    this.#add(bytes)
+  }
+
+  #add(bytes: Buffer): void {
     this.#bytes.push(bytes)
     this.#length += bytes.length
     const isPacked = this.#size >= this.#limits.plain

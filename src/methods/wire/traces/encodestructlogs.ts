@@ -8,6 +8,7 @@ import type {
   StructLogSink,
 } from '../../../evm/tracers/structlogs.ts'
 import type { JsonWriter } from '../../../rpc/jsontext.ts'
+import { StepText } from './steptext.ts'
 
 export interface StructLogText extends StructLogSink {
   readonly end: () => void
@@ -23,29 +24,37 @@ export function writeStructLogs(
   writer: JsonWriter,
   { withStack }: Pick<StructLogOptions, 'withStack'>,
 ): StructLogText {
-  const stacks: string[][] = []
+  const text = new StepText(writer)
   const memoryText = remembersMemory()
   let isFirst = true
-  writer.write('[')
+  text.add('[')
   const write = (step: Step, details: StepDetails | undefined): void => {
     const { pc, opName, gas, gasCost, depth, refund, state } = step
+    text.reserve(step.stack.length)
     // the next entry closes this one: whether it failed is known only then
-    let text = `${isFirst ? '' : '},'}{"pc":${pc},"op":"${opName}","gas":${gas},"gasCost":${gasCost}`
-    if (state !== undefined) text += stateText(state)
-    text += `,"depth":${depth + 1}`
+    text.add(isFirst ? '{"pc":' : '},{"pc":')
     isFirst = false
-    if (refund > 0n) text += `,"refund":${refund}`
-    if (withStack) {
-      stacks[depth] ??= []
-      text += `,"stack":[${stackText(stacks[depth], step)}]`
-    }
-    if (details !== undefined) text += detailsText(details, memoryText)
-    writer.write(text)
+    text.number(pc)
+    text.add(',"op":"')
+    text.add(opName)
+    text.add('","gas":')
+    text.bigint(gas)
+    text.add(',"gasCost":')
+    text.bigint(gasCost)
+    if (state !== undefined) text.add(stateText(state))
+    text.add(',"depth":')
+    text.number(depth + 1)
+    if (refund > 0n) text.add(`,"refund":${refund}`)
+    if (withStack) text.stack(step)
+    if (details !== undefined) text.addLong(detailsText(details, memoryText))
   }
   return {
     write,
-    fail: (reason) => writer.write(`,"error":${JSON.stringify(reason)}`),
-    end: () => writer.write(isFirst ? ']' : '}]'),
+    fail: (reason) => text.addLong(`,"error":${JSON.stringify(reason)}`),
+    end: () => {
+      text.add(isFirst ? ']' : '}]')
+      text.end()
+    },
   }
 }
 
@@ -53,22 +62,6 @@ export function writeStructLogs(
 function stateText({ cost, reservoir }: NonNullable<Step['state']>): string {
   const spent = cost === 0n ? '' : `,"stateGasCost":${cost}`
   return reservoir === 0n ? spent : `${spent},"stateGasReservoir":${reservoir}`
-}
-
-/** @param texts of the previous stack at this depth, up to each word; updated to this one */
-function stackText(texts: string[], { stack, unchanged }: Step): string {
-  texts.length = Math.min(unchanged, texts.length)
-  for (let i = texts.length; i < stack.length; i++) {
-    const word = `"0x${stack[i]!.toString(16)}"`
-    texts.push(i === 0 ? word : copied(`${texts[i - 1]},${word}`))
-  }
-  return texts.at(-1) ?? ''
-}
-
-/** V8 keeps a concatenation as a tree until it is read, and would read this one again with each stack that begins with it. */
-function copied(text: string): string {
-  Number(text)
-  return text
 }
 
 function detailsText(
