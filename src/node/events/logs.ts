@@ -51,18 +51,26 @@ export interface LogEntry {
 }
 
 export function logsOf(record: Pick<BlockRecord, 'block' | 'executed'>): LogEntry[] {
-  return entriesOf(loggedIn(record))
+  const entries: LogEntry[] = []
+  addEntries(entries, loggedIn(record))
+  return entries
 }
 
-function entriesOf({ block, logged }: LoggedBlock): LogEntry[] {
-  const entries: LogEntry[] = []
-  logged.forEach(({ transactionHash, logs }, transactionIndex) => {
-    for (const log of logs) {
-      const logIndex = entries.length
-      entries.push({ log, block, transactionHash, transactionIndex, logIndex, removed: false })
+function addEntries(
+  entries: LogEntry[],
+  { block, logged }: LoggedBlock,
+  isWanted?: (log: Log) => boolean,
+): void {
+  let logIndex = 0
+  logged.forEach(({ transaction, receipt }, transactionIndex) => {
+    const transactionHash = transaction.hash
+    for (const log of receipt.logs) {
+      if (isWanted === undefined || isWanted(log)) {
+        entries.push({ log, block, transactionHash, transactionIndex, logIndex, removed: false })
+      }
+      logIndex += 1
     }
   })
-  return entries
 }
 
 /** A wildcard also matches a missing topic, so nulls at the end of `topics` change nothing (spec 2.6). */
@@ -130,22 +138,54 @@ export function queryLogs(
   })
 }
 
-/** By block; none for what was searched in vain. */
+/** Transactions that are searched before other work may get a turn. */
+const IN_A_ROW = 64
+
+/** In pieces, of which those searched in vain are empty. */
 function* matchingLogs(
   state: ChainState,
   query: LogQuery,
   pending: BlockRecord | undefined,
 ): Generator<readonly LogEntry[]> {
-  const mayMatch = bloomTest(query)
-  let read = 0
-  for (const record of recordsOf(state, query, mayMatch, pending)) {
-    if (record === undefined || !mayMatch(logsBloomOf(record))) yield []
-    else {
-      const logged = read++ < DECODED_BLOCKS ? loggedIn(record) : KeptRecord.logged(record)
-      const found = entriesOf(logged).filter(({ log }) => matches(query, log))
-      yield record === pending ? found.map((entry) => ({ ...entry, pending: true })) : found
-    }
+  const search = {
+    mayMatch: bloomTest(query),
+    isWanted: (log: Log): boolean => matches(query, log),
+    read: 0,
   }
+  for (const records of recordsOf(state, query, search.mayMatch, pending)) {
+    let at = 0
+    do {
+      const found: LogEntry[] = []
+      at = addMatches(found, records, at, search)
+      const isPending = pending !== undefined && records[0] === pending
+      yield isPending ? found.map((entry) => ({ ...entry, pending: true })) : found
+    } while (at < records.length)
+  }
+}
+
+interface RecordSearch {
+  readonly mayMatch: (bloom: Uint8Array) => boolean
+  readonly isWanted: (log: Log) => boolean
+  /** Blocks that were read. */
+  read: number
+}
+
+/** No generator, which V8 optimizes late. @returns the index of the next record */
+function addMatches(
+  found: LogEntry[],
+  records: readonly BlockRecord[],
+  start: number,
+  search: RecordSearch,
+): number {
+  let at = start
+  for (let searched = 0; at < records.length && searched < IN_A_ROW; at++) {
+    const record = records[at]!
+    if (!search.mayMatch(logsBloomOf(record))) continue
+    const logged = KeptRecord.logged(record, search.read++ < DECODED_BLOCKS)
+    searched += logged.logged.length
+    addEntries(found, logged, search.isWanted)
+  }
+  return at
 }
 
 interface LogSearch {
@@ -180,16 +220,16 @@ export function checkQuery(state: ChainState, query: LogQuery): void {
   recordByHash(state, blockHash)
 }
 
-/** Undefined for a piece of the chain that has no match. */
+/** Those of a piece of the chain together; none where it has no match. The pending one comes alone. */
 function* recordsOf(
   state: ChainState,
   query: LogQuery,
   mayMatch: (bloom: Uint8Array) => boolean,
   pending: BlockRecord | undefined,
-): Generator<BlockRecord | undefined> {
+): Generator<readonly BlockRecord[]> {
   checkQuery(state, query)
   if (query.blockHash !== undefined) {
-    yield recordByHash(state, query.blockHash)
+    yield [recordByHash(state, query.blockHash)]
     return
   }
   const { canonical } = state.tree
@@ -201,7 +241,7 @@ function* recordsOf(
     // a piece that still grows has no bloom yet
     (piece) => piece.length < PIECE || mayMatch(bloomOfPiece(piece)),
   )
-  if (pending !== undefined && from <= end && end <= to) yield pending
+  if (pending !== undefined && from <= end && end <= to) yield [pending]
 }
 
 function indexOf({ length }: CanonicalChain, number: bigint): number {

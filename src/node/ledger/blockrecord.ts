@@ -40,7 +40,12 @@ export interface BlockRecord {
 export interface LoggedBlock {
   readonly block: LogBlock
   /** Of all transactions, in order. */
-  readonly logged: readonly { readonly transactionHash: Hash; readonly logs: readonly Log[] }[]
+  readonly logged: readonly LoggedTransaction[]
+}
+
+interface LoggedTransaction {
+  readonly transaction: Pick<Transaction, 'hash'>
+  readonly receipt: { readonly logs: readonly Log[] }
 }
 
 export interface LogBlock {
@@ -57,11 +62,7 @@ export function loggedIn({
   block,
   executed,
 }: Pick<BlockRecord, 'block' | 'executed'>): LoggedBlock {
-  const logged = executed.map(({ transaction, receipt }) => ({
-    transactionHash: transaction.hash,
-    logs: receipt.logs,
-  }))
-  return { block: logBlockOf(block), logged }
+  return { block: logBlockOf(block), logged: executed }
 }
 
 /** Logs of the block before those of the transaction at `index`. */

@@ -146,15 +146,15 @@ export class CanonicalChain {
   }
 
   *filled(from = 0, to: number = this.length): IterableIterator<BlockRecord> {
-    for (const record of this.search(from, to, () => true)) yield record!
+    for (const piece of this.search(from, to, () => true)) yield* piece
   }
 
-  /** As `filled`, with undefined in place of each unwanted piece of the list. A piece may exceed the range. */
+  /** As `filled` by pieces of the list, cut to the range; of one that is unwanted nothing. */
   *search(
     from: number,
     to: number,
     isWanted: (piece: readonly BlockRecord[]) => boolean,
-  ): IterableIterator<BlockRecord | undefined> {
+  ): IterableIterator<readonly BlockRecord[]> {
     const end = Math.min(to, this.length)
     let number = Math.max(0, from)
     while (number < end) {
@@ -165,13 +165,8 @@ export class CanonicalChain {
       // between runs, numbers increase like the single blocks
       const shift = span === undefined ? 0 : span.end - span.single
       for (const { start, items } of this.#single.pieces(number - shift, next - shift)) {
-        if (!isWanted(items)) {
-          yield undefined
-          continue
-        }
         const first = Math.max(0, number - shift - start)
-        const last = Math.min(items.length, next - shift - start)
-        for (let at = first; at < last; at++) yield items[at]!
+        yield isWanted(items) ? items.slice(first, next - shift - start) : []
       }
       number = next
     }

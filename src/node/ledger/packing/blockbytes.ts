@@ -121,8 +121,8 @@ export function loggedInPacked(packed: PackedBlock): LoggedBlock {
   const [fields, transactions] = encodedItems(packed.view(partsStart(packed.hasLogs)), 2)
   const { number, timestamp } = headerOf(decodeRlp(fields!), packed.template, EMPTY_BLOOM)
   const logged = encodedItems(transactions!, Number.POSITIVE_INFINITY).map((item) => ({
-    transactionHash: keccakHash(decodeRlpItem(item, RAW_ITEM) as Uint8Array),
-    logs: (decodeRlpItem(item, LOGS_ITEM) as readonly RlpItem[]).map(logOf),
+    transaction: { hash: keccakHash(decodeRlpItem(item, RAW_ITEM) as Uint8Array) },
+    receipt: { logs: (decodeRlpItem(item, LOGS_ITEM) as readonly RlpItem[]).map(logOf) },
   }))
   return { block: { hash: hashOfPacked(packed), number, timestamp }, logged }
 }

@@ -180,9 +180,10 @@ export class KeptRecord implements BlockRecord {
 
   // private methods of objects would take 56 bytes of each
 
-  /** Decodes no more: a search through more than `DECODED_BLOCKS` would push out each before it is read again. */
-  static logged(record: BlockRecord): LoggedBlock {
+  /** @param isKept false in a search through more than `DECODED_BLOCKS`, which would push out each before it is read again */
+  static logged(record: BlockRecord, isKept: boolean): LoggedBlock {
     if (!(record instanceof KeptRecord)) return loggedIn(record)
+    if (isKept) return loggedIn(KeptRecord.#whole(record))
     const parts = record.#parts ?? decoded.get(record)
     return parts === undefined ? loggedInPacked(record.#packed!) : loggedIn(parts)
   }
