@@ -235,7 +235,7 @@ describe('queryLogs over a range', () => {
 test('queryLogs lets others have turns during a long search', async () => {
   const blocks = Array.from({ length: 1_000 }, () => ({ transactions: [{ logs: [logOf(1)] }] }))
   const long = stateOf(treeOf(...blocks))
-  using _time = slowClock()
+  using _time = slowClock(5)
   using others = countTurns()
   expect(await queryLogs(long, { ...anything, from: number(0) })).toHaveLength(1_000)
   expect(others.count()).toBeGreaterThan(5)
@@ -244,7 +244,7 @@ test('queryLogs lets others have turns during a long search', async () => {
 test('queryLogs ends a long search once its client is gone', async () => {
   const blocks = Array.from({ length: 1_000 }, () => ({ transactions: [{ logs: [logOf(1)] }] }))
   const long = stateOf(treeOf(...blocks))
-  using _time = slowClock()
+  using _time = slowClock(5)
   const gone = { aborted: true }
   const search = queryLogs(long, { ...anything, from: number(0) }, 1_000, undefined, gone)
   await expect(search).rejects.toThrow(expect.objectContaining({ word: 'CANCELLED' }))
