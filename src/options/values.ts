@@ -190,14 +190,24 @@ export const moment: Type<bigint> = {
   expected: `seconds since 1970 (at most ${MAX_TIMESTAMP}), or a date such as 2030-01-01T00:00:00Z`,
   read: (value) => {
     const text = textOf(value)
-    if (!/^\d{4}-\d\d-\d\d/.test(text)) {
-      const seconds = parseAmount(text, { '': 0 })
-      return seconds !== undefined && seconds <= MAX_TIMESTAMP ? seconds : undefined
-    }
-    const time = Date.parse(text)
-    return Number.isNaN(time) || time < 0 ? undefined : BigInt(Math.floor(time / 1000))
+    const seconds = parseAmount(text, { '': 0 }) ?? dateOf(text)
+    return seconds !== undefined && seconds <= MAX_TIMESTAMP ? seconds : undefined
   },
   print: (seconds) => seconds.toString(),
+}
+
+const DATE =
+  /^\d{4}-\d\d-\d\d(?<time>[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(?<zone>Z|[+-]\d\d:?\d\d)?)?$/i
+
+/** Seconds since 1970 of `2030-01-01` or `2030-01-01T12:00`, of UTC unless it names a zone: JavaScript would take the machine's. */
+export function dateOf(text: string): bigint | undefined {
+  const groups = DATE.exec(text)?.groups
+  if (groups === undefined) return undefined
+  const { time, zone } = groups
+  const date = Date.parse(
+    `${text.replace(' ', 'T')}${time !== undefined && zone === undefined ? 'Z' : ''}`,
+  )
+  return Number.isNaN(date) || date < 0 ? undefined : BigInt(Math.floor(date / 1000))
 }
 
 export function text(

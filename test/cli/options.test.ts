@@ -1,5 +1,5 @@
 // Reading options: from flags, environment, config file and programs.
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import {
   type DevchainOptions,
   environmentSource,
@@ -69,6 +69,9 @@ describe('the option', () => {
     ['evm', 'interpreter', 'interpreter'],
     ['timestamp', '1700000000', 1_700_000_000n],
     ['timestamp', '2030-01-01T00:00:00Z', 1_893_456_000n],
+    ['timestamp', '2030-01-01', 1_893_456_000n],
+    ['timestamp', '2030-01-01 12:00', 1_893_499_200n],
+    ['timestamp', '2030-01-01T12:00+02:00', 1_893_492_000n],
     ['clock', 'frozen', { kind: 'frozen' }],
     ['clock', 'step:12', { kind: 'step', seconds: 12n }],
     ['hardfork', 'Cancun', 'cancun'],
@@ -92,7 +95,9 @@ describe('the option', () => {
     ['quiet', '0', false],
     ['log', 'JSON', 'json'],
   ])('%s reads %j', (key, given, expected) => {
+    vi.stubEnv('TZ', 'America/New_York')
     expect(read(key, given)).toEqual(expected)
+    vi.unstubAllEnvs()
   })
 
   test.each<[OptionKey, unknown]>([

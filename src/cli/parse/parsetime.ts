@@ -1,5 +1,6 @@
 // Parses times as written in a shell: +1d, +1h30m, a date.
 import { invalidParams, printValue } from '../../core/errors.ts'
+import { dateOf } from '../../options/values.ts'
 
 export type Move =
   | { readonly kind: 'increase'; readonly seconds: bigint }
@@ -12,9 +13,6 @@ const SECONDS: Readonly<Record<string, bigint>> = {
   d: 86_400n,
   w: 604_800n,
 }
-
-const DATE =
-  /^\d{4}-\d\d-\d\d(?<time>[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(?<zone>Z|[+-]\d\d:?\d\d)?)?$/i
 
 /**
  * Reads `+90` and `+90s` (seconds), `+5m`, `+2h`, `+1d`, `+1w`, several in a row (`+1d12h`), a date
@@ -39,17 +37,6 @@ function durationOf(text: string): bigint | undefined {
     (sum, [, count = '0', unit = 's']) => sum + BigInt(count) * (SECONDS[unit] ?? 1n),
     0n,
   )
-}
-
-/** Seconds since 1970 of an existing date. JavaScript reads a date without a zone as local time; here it is UTC. */
-function dateOf(text: string): bigint | undefined {
-  const groups = DATE.exec(text)?.groups
-  if (groups === undefined) return undefined
-  const { time, zone } = groups
-  const date = Date.parse(
-    `${text.replace(' ', 'T')}${time !== undefined && zone === undefined ? 'Z' : ''}`,
-  )
-  return Number.isNaN(date) || date < 0 ? undefined : BigInt(Math.floor(date / 1000))
 }
 
 function hintFor(text: string): string {
