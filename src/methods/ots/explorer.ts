@@ -3,6 +3,7 @@
 // shorter form is used, as the explorer requests whole receipts when it needs them.
 
 import type { Address, Hash } from '../../core/hex.ts'
+import { whenThere } from '../../core/promises.ts'
 import { type CallFrame, type FlatFrame, flatten, recordCalls } from '../../evm/tracers/calls.ts'
 import { combineTracers } from '../../evm/tracers/combine.ts'
 import { creationOf, findAppearances } from '../../node/calls/appearances.ts'
@@ -214,7 +215,10 @@ export const otsMethods: Methods = [
     example: { result: false },
     onFork: 'here',
     handle: ({ chain, caller }, account, block) =>
-      readBlock(chain, block, (record) => codeAfter(record, account).length > 0, caller),
+      whenThere(
+        readBlock(chain, block, (record) => codeAfter(record, account), caller),
+        (code) => code.length > 0,
+      ),
   }),
   method('ots_getContractCreator', {
     summary: 'Returns who created a contract, in which transaction; null if no transaction did.',

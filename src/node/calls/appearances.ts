@@ -14,7 +14,7 @@ import {
   recordToRead,
   type TransactionPlace,
 } from '../ledger/blocktree.ts'
-import { codeAfter } from '../ledger/packing/oldstate.ts'
+import { hasCodeAfter } from '../ledger/packing/oldstate.ts'
 import { replayFrames, type TraceBudget } from './replay.ts'
 
 type Appearances = readonly ReadonlySet<Address>[]
@@ -81,7 +81,7 @@ function hasMade({ receipt }: ExecutedTransaction, address: Address): boolean {
 function firstWithCode(tree: BlockTree, address: Address, from: bigint): BlockRecord | undefined {
   const hasCode = (number: bigint): boolean => {
     const record = blockByNumber(tree, number)
-    return record !== undefined && codeAfter(record, address).length > 0
+    return record !== undefined && hasCodeAfter(record, address)
   }
   let [low, high] = [from, BigInt(tree.canonical.length) - 1n]
   if (low > high || !hasCode(high)) return undefined

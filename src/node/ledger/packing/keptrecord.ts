@@ -255,14 +255,18 @@ export class KeptRecord implements BlockRecord {
     return KeptRecord.restore(head)?.then(keep) ?? void keep()
   }
 
-  /** What the newest change up to a block gives, or else the nearest world that is there. None is made. */
+  /**
+   * What the newest change up to a block gives, or else the nearest world that is there. None is made. Undefined if so many
+   * blocks have neither.
+   */
   static newest<T>(
     record: BlockRecord,
     inChanges: (changes: WorldChanges) => T | undefined,
     inWorld: (world: World) => T,
-  ): T {
+    blocks: number,
+  ): T | undefined {
     let at = record
-    for (;;) {
+    for (let left = blocks; left > 0; left--) {
       const world = KeptRecord.#worldThere(at)
       if (world !== undefined) return inWorld(world)
       const older = at as KeptRecord
@@ -272,6 +276,7 @@ export class KeptRecord implements BlockRecord {
       if (found !== undefined) return found
       at = older.parent!
     }
+    return undefined
   }
 
   /** The parent's world too, which re-executing the block starts from. */

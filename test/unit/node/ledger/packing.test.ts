@@ -27,6 +27,8 @@ import {
 import {
   balanceAfter,
   codeAfter,
+  hasCodeAfter,
+  LOOKED_THROUGH,
   nonceAfter,
   slotAfter,
 } from '../../../../src/node/ledger/packing/oldstate.ts'
@@ -65,24 +67,37 @@ function accountsIn(world: World) {
   return { root: stateRoot(world), accounts }
 }
 
-type Parts = readonly [balance: bigint, nonce: bigint, code: Uint8Array, slots: readonly bigint[]]
+interface Parts {
+  readonly balance: bigint
+  readonly nonce: bigint
+  readonly code: Uint8Array
+  readonly hasCode: boolean
+  readonly slots: readonly bigint[]
+}
 
-function readAfter(record: BlockRecord, address: Address, slots: readonly bigint[]): Parts {
-  return [
-    balanceAfter(record, address),
-    nonceAfter(record, address),
-    codeAfter(record, address),
-    slots.map((slot) => slotAfter(record, address, slot)),
-  ]
+async function readAfter(
+  record: BlockRecord,
+  address: Address,
+  slots: readonly bigint[],
+): Promise<Parts> {
+  return {
+    balance: await balanceAfter(record, address),
+    nonce: await nonceAfter(record, address),
+    code: await codeAfter(record, address),
+    hasCode: hasCodeAfter(record, address),
+    slots: await Promise.all(slots.map((slot) => slotAfter(record, address, slot))),
+  }
 }
 
 function readFrom(world: World, address: Address, slots: readonly bigint[]): Parts {
-  return [
-    balanceAt(world, address),
-    nonceAt(world, address),
-    codeAt(world, address),
-    slots.map((slot) => storageAt(world, address, slot)),
-  ]
+  const code = codeAt(world, address)
+  return {
+    balance: balanceAt(world, address),
+    nonce: nonceAt(world, address),
+    code,
+    hasCode: code.length > 0,
+    slots: slots.map((slot) => storageAt(world, address, slot)),
+  }
 }
 
 /** A block with its transactions, then an edit of the state. */
@@ -121,6 +136,18 @@ test.each(['bpo2', 'amsterdam'] as const)(
   },
 )
 
+/** Found without changes: nothing is looked for in them. */
+function hasWorld(record: BlockRecord): boolean {
+  return (
+    KeptRecord.newest(
+      record,
+      () => false,
+      () => true,
+      1,
+    ) === true
+  )
+}
+
 async function pack(hardfork: Hardfork, turns: readonly Turn[]): Promise<void> {
   const chain = await testChain({ hardfork, genesis: genesisOfSteps(), noMining: true })
   const nonces = [0n, 0n, 0n]
@@ -149,7 +176,7 @@ async function pack(hardfork: Hardfork, turns: readonly Turn[]): Promise<void> {
   for (let number = records.length - 1; number > 0; number--) {
     records[number]!.thin(number)
     for (const address of addresses) {
-      expect(readAfter(records[number]!, address, slots)).toEqual(
+      expect(await readAfter(records[number]!, address, slots)).toEqual(
         readFrom(worlds[number]!, address, slots),
       )
     }
@@ -254,6 +281,22 @@ describe('a long chain', () => {
     }
     await KeptRecord.hold(records[1500]!)
     expect(KeptRecord.hold(records[1500]!)).toBeUndefined()
+    chain.close()
+  })
+
+  test('is looked through for an account, and has a world from so many blocks on', async () => {
+    const chain = await testChain({ baseFee: 0n })
+    await fill(chain, 0, FRESH_BLOCKS + LOOKED_THROUGH + 2)
+    const { canonical } = chain.state.tree
+    const untouched = addressOf(0xdead)
+    const near = canonical.at(LOOKED_THROUGH - 1)!
+    const far = canonical.at(LOOKED_THROUGH + 1)!
+    expect(balanceAfter(near, untouched)).toBe(0n)
+    expect(hasWorld(near)).toBe(false)
+    expect(hasCodeAfter(far, untouched)).toBe(false)
+    expect(hasWorld(far)).toBe(false)
+    expect(await balanceAfter(far, untouched)).toBe(0n)
+    expect(hasWorld(far)).toBe(true)
     chain.close()
   })
 
