@@ -170,22 +170,22 @@ export class JsonWriter {
     const text = this.#text
     if (this.#pieces.length + this.#bytes.length > 0) return this.#endLong(list)
     const write = (): Written => {
-      const bytes = bytesOf(text)
+      const bytes = utf8Of(text)
       return { size: bytes.length, pieces: [bytes] }
     }
     return new JsonText(write, { ...list, short: text })
   }
 
   async #endLong(list?: WrittenList): Promise<JsonText> {
+    if (this.#text !== '') this.#endText()
+    this.#endPiece()
     await Promise.all(this.#packing)
-    const rest = [...this.#bytes, bytesOf(this.#text)]
-    const size = this.#size + this.#length + rest.at(-1)!.length
-    const written = { size, pieces: [...this.#pieces, ...rest] }
+    const written = { size: this.#size, pieces: this.#pieces }
     return new JsonText(() => written, list)
   }
 
   #endText(): void {
-    const bytes = bytesOf(this.#text)
+    const bytes = utf8Of(this.#text)
     this.#text = ''
     this.#add(bytes)
   }
@@ -225,7 +225,7 @@ export class JsonWriter {
 }
 
 /** UTF-8. Text is almost always ASCII, which V8 copies as Latin-1 in a sixth of the time. */
-function bytesOf(text: string): Buffer {
+function utf8Of(text: string): Buffer {
   return Buffer.from(text, Buffer.byteLength(text) === text.length ? 'latin1' : 'utf8')
 }
 
@@ -245,7 +245,7 @@ export function longList<T>(
   items: readonly T[],
   { encode }: Pick<Encoder<T>, 'encode'>,
   bytesOf: (items: readonly T[]) => Buffer = (some) =>
-    Buffer.from(`,${JSON.stringify(some.map(encode)).slice(1, -1)}`),
+    utf8Of(`,${JSON.stringify(some.map(encode)).slice(1, -1)}`),
 ): MaybePromise<readonly T[] | JsonText> {
   return items.length < MANY ? items : writeList(items, encode, bytesOf)
 }

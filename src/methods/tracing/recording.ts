@@ -141,6 +141,7 @@ export async function recordList(
   writer.write('[')
   if (recorder.ofAlone && areFramesKnown(record.executed)) {
     for (const [index, executed] of record.executed.entries()) {
+      throwIfCancelled(work.cancellation)
       if (index > 0) writer.write(',')
       recorder.ofAlone({ writer, place: framePlace(record, index) }, executed)
       await writer.yieldIfDue()
