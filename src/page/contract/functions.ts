@@ -15,7 +15,7 @@ import {
 import type { BlockParam } from '../data/time.ts'
 import { useOwned } from '../data/use.ts'
 import { html, type VNode } from '../html.ts'
-import { Empty, Linked } from '../parts/basics.ts'
+import { Empty, Linked, Waiting } from '../parts/basics.ts'
 import { type Run, RunResult } from '../parts/calls.ts'
 import { CallForm } from '../parts/form.ts'
 
@@ -51,7 +51,9 @@ function FunctionForm(props: FormProps): VNode {
 }
 
 function FunctionBody({ address: to, item, block }: FormProps): VNode {
-  const owned = useOwned()
+  const read = useOwned()
+  const { value: owned } = read
+  if (owned === undefined) return html`<${Waiting} read=${read} />`
   const orderOf = ({ from, value, ...args }: FormValues): FormValues => {
     const data = encodeFunctionData({ abi: [item], args: Object.values(args) })
     return { from, to, data, value }

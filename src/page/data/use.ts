@@ -84,8 +84,8 @@ export function useReads<T>(calls: readonly Call[], span: Lifetime): readonly Re
 const NONE: ReadonlyMap<string, Kept> = new Map()
 
 /** The accounts of the node. */
-export function useOwned(): readonly string[] {
-  return useRead<readonly string[]>('eth_accounts', [], 'now').value ?? []
+export function useOwned(): Reading<readonly string[]> {
+  return useRead<readonly string[]>('eth_accounts', [], 'now')
 }
 
 /** Names by address, in lower case; accounts without a name are missing. */

@@ -81,7 +81,7 @@ function FormField(props: FieldProps): VNode {
 
 /** Any address, with those of the node to choose from. */
 function AccountInput(props: { readonly id: string; readonly value: string }): VNode {
-  const owned = useOwned()
+  const { value: owned = [] } = useOwned()
   const names = useNames(owned)
   return html`<input type="text" class="mono" list=${`${props.id}-known`} ...${props} />
     <datalist id=${`${props.id}-known`}>${owned.map(

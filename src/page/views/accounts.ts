@@ -32,7 +32,7 @@ interface AccountRow {
 
 export function AccountsView({ route }: ViewProps): VNode {
   const block = stateOf(route)
-  const owned = useOwned()
+  const { value: owned = [] } = useOwned()
   const range = [block, '0x', MOST_ACCOUNTS, true, true]
   const page = useRead<RpcAccountPage>('debug_accountRange', range, 'now')
   const [filter, setFilter] = useState('')

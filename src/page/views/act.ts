@@ -4,7 +4,7 @@ import type { FormValues, Texts } from '../acts/fields.ts'
 import { go, linkTo, type ViewProps } from '../data/route.ts'
 import { useOwned } from '../data/use.ts'
 import { html, typedIn, type VNode } from '../html.ts'
-import { Panel } from '../parts/basics.ts'
+import { Panel, Waiting } from '../parts/basics.ts'
 import { CallForm } from '../parts/form.ts'
 import { moveByArrows } from '../parts/keys.ts'
 
@@ -33,7 +33,10 @@ export function ActView({ route: { query } }: ViewProps): VNode {
 }
 
 function ActForm({ act, given }: { act: Act; given: Texts }): VNode {
-  const owned = useOwned()
+  const read = useOwned()
+  const { value: owned } = read
+  // an account that came into a field later would come between what somebody types
+  if (owned === undefined) return html`<${Panel} title=${act.title}><${Waiting} read=${read} /><//>`
   return html`<${Panel} title=${act.title}>
     <${CallForm} ...${act} start=${{ from: owned[0], ...act.start, ...given }}
       buttons=${{ [act.title]: (values: FormValues) => act.calls(values, owned) }} />

@@ -13,6 +13,8 @@ const STRANGER = '0x00000000000000000000000000000000000000aa'
 const rpc: Stage['rpc'] = (...call) => stage.rpc(...call)
 const act = async (id: string, values: Readonly<Record<string, string>> = {}): Promise<void> => {
   await stage.page.goto(`${stage.url}/#/act?do=${id}`)
+  // from one act to the next the page is the same, and draws a little later
+  await stage.page.locator(`nav.acts a[aria-current][href$="do=${id}"]`).waitFor()
   for (const [label, value] of Object.entries(values)) {
     await stage.page.locator('form.form').getByLabel(label).fill(value)
   }
@@ -51,6 +53,25 @@ test('a field that is wrong is named, and nothing is sent', async () => {
   await act('balance', { Account: BOB, Balance: '1.5 bananas' })
   await stage.page.getByText('Balance: expected an amount such as 1.5 ether').waitFor()
   expect(await rpc('eth_blockNumber')).toBe('0x0')
+})
+
+test('a form is there once the accounts are, and so none comes between what somebody types', async () => {
+  const { page } = stage
+  let release = (): void => undefined
+  await page.routeWebSocket(/./, (socket) => {
+    const server = socket.connectToServer()
+    socket.onMessage((text) => {
+      if (!/eth_accounts/.test(String(text))) return server.send(text)
+      release = () => server.send(text)
+    })
+  })
+  await page.goto(`${stage.url}/#/act?do=send`)
+  await page.locator('main.late').waitFor()
+  await page.getByRole('region', { name: 'Send a transaction' }).getByText('Reading…').waitFor()
+  expect(await page.getByLabel('From').count()).toBe(0)
+  release()
+  await page.getByLabel('From').fill(STRANGER)
+  expect(await page.getByLabel('From').inputValue()).toBe(STRANGER)
 })
 
 test('an account without a key here sends, as it is impersonated first', async () => {
