@@ -33,8 +33,11 @@ export interface BytecodeOptions {
   readonly folder: string | undefined
   /** Milliseconds, for all parts. */
   readonly keepAfterMs?: number
-  /** Called once the start is over and its bytecode is cached; it may set V8 flags that bytecode depends on. */
-  readonly onStarted?: () => void
+  /**
+   * Called once the start is over and its bytecode is cached; it may set V8 flags that bytecode depends on.
+   * @param keepMissing caches what has been loaded since, under the flags that are set
+   */
+  readonly onStarted?: (keepMissing: () => void) => void
   readonly program?: { readonly once: (event: 'exit', listener: () => void) => unknown }
 }
 
@@ -51,19 +54,20 @@ export function compileWithBytecode(options: BytecodeOptions): ScriptCompiler {
   let isStarting = true
   /** Start parts whose bytecode is not cached yet. */
   const unkept = new Set<string>()
+  /** Parts without cached bytecode: a process that ends early caches what it has. */
+  const missing = new Map<string, () => void>()
+  const keepMissing = (): void => {
+    for (const keepEarly of missing.values()) keepEarly()
+  }
   const notifyIfStarted = (): void => {
-    if (!isStarting && unkept.size === 0) onStarted?.()
+    if (!isStarting && unkept.size === 0) onStarted?.(keepMissing)
   }
   setImmediate(() => {
     isStarting = false
     notifyIfStarted()
   })
   const runtime = runtimeKey()
-  /** Parts without cached bytecode: a process that ends early caches what it has. */
-  const missing = new Map<string, () => void>()
-  program.once('exit', () => {
-    for (const keepEarly of missing.values()) keepEarly()
-  })
+  program.once('exit', keepMissing)
   return (filename, text) => {
     if (folder === undefined || !HAS_HASH.test(filename)) {
       return new Script(text, { filename }).runInThisContext()

@@ -29,21 +29,27 @@ const FLAGS: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-const LISTENING_MS = 10
-
 /**
- * Call it after the start: node's own modules have bytecode only for the usual flags. What is done once before the server
- * listens, such as reading a large genesis, is not worth being optimized soon.
+ * Call it after the start: node's own modules have bytecode only for the usual flags. What is done once before the first
+ * client connects, such as reading a large genesis, is not worth being optimized soon. The flags come before the parts
+ * that a request loads: bytecode has the flags of when it is made.
+ * @param beforeFlags keeps the bytecode that was made under the flags until then
  */
-export function tuneV8(): void {
+export function tuneV8(beforeFlags: () => void): void {
+  beforeFlags()
   process.getBuiltinModule('node:v8').setFlagsFromString(INLINING)
-  const timer = setInterval(() => {
-    if (!process.getActiveResourcesInfo().includes('TCPServerWrap')) return
-    clearInterval(timer)
+  const tune = (): void => {
+    unsubscribe(CONNECTION, tune)
+    beforeFlags()
     tuneForRequests()
-  }, LISTENING_MS)
-  timer.unref()
+  }
+  const { subscribe, unsubscribe } = process.getBuiltinModule('node:diagnostics_channel')
+  subscribe(CONNECTION, tune)
+  if (process.getActiveResourcesInfo().includes('TCPSocketWrap')) tune()
 }
+
+/** Node's channel for each connection that a server accepts. */
+const CONNECTION = 'net.server.socket'
 
 /** In a thread, which has no server. */
 export function tuneThread(): void {

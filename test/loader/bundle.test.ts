@@ -141,6 +141,25 @@ test('the bundle reuses the bytecode of an earlier start, for lazy parts too', a
   expect(anew.filter(({ name, wasWhole }) => wasWhole || !isWhole(name))).toEqual([])
 })
 
+test('V8 optimizes early from the first connection on, before a request loads its parts', async () => {
+  const script = `
+    const { cachedDataVersionTag } = require('node:v8')
+    require(${JSON.stringify(path.join(ROOT, 'dist/loader/loader.cjs'))}).openLoader('.', require)
+    // after the end of the start
+    setImmediate(() => setImmediate(() => {
+      const before = cachedDataVersionTag()
+      const server = require('node:net').createServer((socket) => socket.once('data', () => {
+        console.log(cachedDataVersionTag() === before ? 'late' : 'in time')
+        socket.destroy()
+        server.close()
+      }))
+      server.listen(0, '127.0.0.1', () =>
+        require('node:net').connect(server.address().port, '127.0.0.1').write('a request'))
+    }))`
+  const { ended, stdout } = startProcess(['-e', script], { command: [process.execPath] })
+  expect([await ended, stdout()]).toEqual([0, 'in time\n'])
+})
+
 test('the bundle writes no files beside itself', async () => {
   const { folder, start, kept } = copyProgram()
   // its packages are a link, below which other tests write

@@ -200,6 +200,23 @@ describe('cached bytecode', () => {
     expect(kept(folder).filter((name) => name.endsWith('.late.cache'))).toEqual([])
   })
 
+  test('of parts that came since the start is written before other flags are set', async () => {
+    const folder = folderOf(PARTS)
+    let keepMissing = (): void => undefined
+    let isStarted = false
+    const main = load(folder, {
+      keepAfterMs: 5,
+      onStarted: (keep) => {
+        isStarted = true
+        keepMissing = keep
+      },
+    })
+    await eventually(() => isStarted)
+    main.late()
+    keepMissing()
+    expect(kept(folder).filter((name) => name.endsWith('.late.cache'))).toHaveLength(1)
+  })
+
   test('without a folder does not delay the end of the start', async () => {
     let ends = 0
     load(folderOf(PARTS), { folder: undefined, onStarted: () => void ends++ })

@@ -5,10 +5,7 @@ import { number } from '../../core/format.ts'
 import { revertText } from '../../evm/reasons.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { setBlockInterval } from '../../node/commands/time.ts'
-import { loadState } from '../../node/dump/load.ts'
-import { dumpInMemory } from '../../node/dump/source.ts'
 import type { Spool } from '../../node/dump/spool.ts'
-import { dumpState } from '../../node/dump/write.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import {
   blockByNumber,
@@ -292,8 +289,10 @@ export const anvilChainMethods: Methods = [
     summary: 'Dumps the chain as gzipped JSON; {historical} adds the state of each block.',
     params: [optional('historical', boolean, false)],
     result: data,
-    handle: async ({ chain, caller }, historical) =>
-      hexText(await dumpState(chain, historical, caller)),
+    handle: async ({ chain, caller }, historical) => {
+      const { dumpState } = await import('../../node/dump/write.ts')
+      return hexText(await dumpState(chain, historical, caller))
+    },
   }),
   trueCommand('anvil_loadState', {
     aliases: ['hardhat_loadState'],
@@ -303,6 +302,8 @@ export const anvilChainMethods: Methods = [
     describe: () => 'state loaded',
     handle: async ({ chain, peers }, bytes) => {
       requireUnlinked({ peers }, 'load a state')
+      const { loadState } = await import('../../node/dump/load.ts')
+      const { dumpInMemory } = await import('../../node/dump/source.ts')
       const source = dumpInMemory(bytes)
       await chain.update((state) => loadState(state, source, chain.environment.now()))
     },
