@@ -4,6 +4,7 @@ import { DevchainError, unlessRefused } from '../../core/errors.ts'
 import { scratchRlp } from '../../core/fastrlp/writer.ts'
 import { type Address, EMPTY_BYTES, type Hash, ZERO_HASH } from '../../core/hex.ts'
 import { type Block, sizeOf } from '../../protocol/blocks/block.ts'
+import { bloomOf, EMPTY_BLOOM } from '../../protocol/blocks/bloom.ts'
 import {
   type Header,
   headerFrom,
@@ -14,8 +15,6 @@ import {
 import { EMPTY_TRIE_ROOT } from '../../protocol/blocks/orderedtrie.ts'
 import {
   type BlockGas,
-  bloomOf,
-  EMPTY_BLOOM,
   type Log,
   type Receipt,
   receiptsRoot,

@@ -1,4 +1,5 @@
 // Polled filters: each keeps what happened since its last poll.
+
 import { DevchainError } from '../../core/errors.ts'
 import { type Hash, quantityFromBigint } from '../../core/hex.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
@@ -6,13 +7,14 @@ import { collect } from '../../core/yield.ts'
 import type { Cancellation } from '../../evm/cancellation.ts'
 import { OPTIONS } from '../../options/table.ts'
 import type { Block } from '../../protocol/blocks/block.ts'
+import { mayHave } from '../../protocol/blocks/bloom.ts'
 import type { Chain } from '../chain/chain.ts'
 import { headOf } from '../ledger/blocktree.ts'
 import type { StateChange } from '../ledger/change.ts'
 import type { BlockReference } from '../ledger/references.ts'
 import { announcementsOf, type BlockLogs, entriesOf } from './changes.ts'
 import { Journal } from './journal.ts'
-import { bloomTest, checkQuery, findLogs, type LogEntry, type LogQuery, matches } from './logs.ts'
+import { bloomTestOf, checkQuery, findLogs, type LogEntry, type LogQuery, matches } from './logs.ts'
 
 const DEFAULT_FILTER_LIMITS = {
   /** Milliseconds without a poll after which a filter expires. */
@@ -245,10 +247,10 @@ function* wantedLogs(
   query: LogQuery,
   blocks: Iterable<BlockLogs>,
 ): IterableIterator<readonly LogEntry[]> {
-  const mayMatch = bloomTest(query)
+  const test = bloomTestOf(query)
   for (const block of blocks) {
     const { block: mined } = block.record
-    const isSearched = isWanted(query, mined) && mayMatch(mined.header.logsBloom)
+    const isSearched = isWanted(query, mined) && mayHave(test, mined.header.logsBloom)
     yield isSearched ? entriesOf(block).filter(({ log }) => matches(query, log)) : []
   }
 }

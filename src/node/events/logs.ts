@@ -1,13 +1,14 @@
 // Searches stored logs for matches of a filter.
 
 import { DevchainError } from '../../core/errors.ts'
-import { type Address, EMPTY_BYTES, type Hash } from '../../core/hex.ts'
+import type { Address, Hash } from '../../core/hex.ts'
 import { memoizeByIdentity } from '../../core/lrucache.ts'
 import { PIECE } from '../../core/persistent.ts'
-import { type MaybePromise, whenThere } from '../../core/promises.ts'
-import { collect, nextTurn, yielder } from '../../core/yield.ts'
+import type { MaybePromise } from '../../core/promises.ts'
+import { nextTurn, yielder } from '../../core/yield.ts'
 import { type Cancellation, throwIfCancelled } from '../../evm/cancellation.ts'
-import { bloomOf, type Log, mergeBlooms } from '../../protocol/blocks/receipt.ts'
+import { type BloomTest, bloomTest, mayHave, mergeBlooms } from '../../protocol/blocks/bloom.ts'
+import type { Log } from '../../protocol/blocks/receipt.ts'
 import type { Chain } from '../chain/chain.ts'
 import {
   type BlockRecord,
@@ -19,7 +20,12 @@ import { blockNotFound, headOf } from '../ledger/blocktree.ts'
 import type { CanonicalChain } from '../ledger/canonicalchain.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { knownBlock } from '../ledger/leftblocks.ts'
-import { DECODED_BLOCKS, KeptRecord, logsBloomOf } from '../ledger/packing/keptrecord.ts'
+import {
+  DECODED_BLOCKS,
+  KeptRecord,
+  logsBloomOf,
+  recordMayHave,
+} from '../ledger/packing/keptrecord.ts'
 import { type BlockReference, numberOfTag } from '../ledger/references.ts'
 
 /** Default limit of logs in one result. */
@@ -56,21 +62,24 @@ export function logsOf(record: Pick<BlockRecord, 'block' | 'executed'>): LogEntr
   return entries
 }
 
-function addEntries(
-  entries: LogEntry[],
-  { block, logged }: LoggedBlock,
-  isWanted?: (log: Log) => boolean,
-): void {
-  let logIndex = 0
-  logged.forEach(({ transaction, receipt }, transactionIndex) => {
+function addEntries(entries: LogEntry[], { block, logged }: LoggedBlock, query?: LogQuery): void {
+  let [logIndex, transactionIndex] = [0, 0]
+  for (const { transaction, receipt } of logged) {
     const transactionHash = transaction.hash
     for (const log of receipt.logs) {
-      if (isWanted === undefined || isWanted(log)) {
+      if (query === undefined || matches(query, log)) {
         entries.push({ log, block, transactionHash, transactionIndex, logIndex, removed: false })
       }
       logIndex += 1
     }
-  })
+    transactionIndex += 1
+  }
+}
+
+function addPending(entries: LogEntry[], block: LoggedBlock, query: LogQuery): void {
+  const added: LogEntry[] = []
+  addEntries(added, block, query)
+  for (const entry of added) entries.push({ ...entry, pending: true })
 }
 
 /** A wildcard also matches a missing topic, so nulls at the end of `topics` change nothing (spec 2.6). */
@@ -85,27 +94,11 @@ export function matches(
   })
 }
 
-/** The test has no false negatives. It hashes once, not for each block. */
-export function bloomTest({
+export function bloomTestOf({
   addresses,
   topics,
-}: Pick<LogQuery, 'addresses' | 'topics'>): (bloom: Uint8Array) => boolean {
-  const groups = [addresses, ...topics].flatMap((alternatives) =>
-    isWildcard(alternatives) ? [] : [alternatives.map(bloomBits)],
-  )
-  return (bloom) => groups.every((group) => group.some((bits) => hasBits(bloom, bits)))
-}
-
-/** The bits that a value sets in a bloom: in at most three bytes. */
-type BloomBits = readonly { readonly at: number; readonly mask: number }[]
-
-function bloomBits(value: Address | Hash): BloomBits {
-  const bloom = bloomOf([{ address: value as Address, topics: [], data: EMPTY_BYTES }])
-  return [...bloom].map((mask, at) => ({ at, mask })).filter(({ mask }) => mask !== 0)
-}
-
-function hasBits(bloom: Uint8Array, bits: BloomBits): boolean {
-  return bits.every(({ at, mask }) => (bloom[at]! & mask) === mask)
+}: Pick<LogQuery, 'addresses' | 'topics'>): BloomTest {
+  return bloomTest([addresses, ...topics].flatMap((each) => (isWildcard(each) ? [] : [each])))
 }
 
 function isWildcard(
@@ -131,61 +124,43 @@ export function queryLogs(
     await nextTurn()
     throwIfCancelled(cancellation)
   })
-  return whenThere(collect(matchingLogs(state, query, pending), limit, yieldIfDue), (found) => {
-    if (found !== undefined) return found
-    const message = `the query matches more than ${limit} logs: ask for fewer blocks at a time`
-    throw new DevchainError('LIMIT_EXCEEDED', message, { limit })
-  })
+  const test = bloomTestOf(query)
+  const pieces = recordsOf(state, query, test, pending)
+  const found: LogEntry[] = []
+  let [decoded, searched] = [0, 0]
+  // one loop and no generators, which V8 optimizes late
+  const goOn = (first: readonly BlockRecord[], start: number): MaybePromise<LogEntry[]> => {
+    for (let records = first, at = start; ; at++) {
+      if (at >= records.length) {
+        const next = pieces.next()
+        if (next.done === true) return found
+        records = next.value
+        at = 0
+        searched += 1
+      }
+      const record = records[at]
+      if (record !== undefined && recordMayHave(record, test)) {
+        const logged = KeptRecord.logged(record, decoded++ < DECODED_BLOCKS)
+        if (record === pending) addPending(found, logged, query)
+        else addEntries(found, logged, query)
+        if (found.length > limit) throw tooMany(limit)
+        searched += logged.logged.length
+      }
+      if (searched < IN_A_ROW) continue
+      searched = 0
+      const pause = yieldIfDue()
+      if (pause !== undefined) return pause.then(() => goOn(records, at + 1))
+    }
+  }
+  return goOn([], 0)
 }
 
-/** Transactions that are searched before other work may get a turn. */
+/** Transactions, or pieces without a match, that are searched before other work may get a turn. */
 const IN_A_ROW = 64
 
-/** In pieces, of which those searched in vain are empty. */
-function* matchingLogs(
-  state: ChainState,
-  query: LogQuery,
-  pending: BlockRecord | undefined,
-): Generator<readonly LogEntry[]> {
-  const search = {
-    mayMatch: bloomTest(query),
-    isWanted: (log: Log): boolean => matches(query, log),
-    read: 0,
-  }
-  for (const records of recordsOf(state, query, search.mayMatch, pending)) {
-    let at = 0
-    do {
-      const found: LogEntry[] = []
-      at = addMatches(found, records, at, search)
-      const isPending = pending !== undefined && records[0] === pending
-      yield isPending ? found.map((entry) => ({ ...entry, pending: true })) : found
-    } while (at < records.length)
-  }
-}
-
-interface RecordSearch {
-  readonly mayMatch: (bloom: Uint8Array) => boolean
-  readonly isWanted: (log: Log) => boolean
-  /** Blocks that were read. */
-  read: number
-}
-
-/** No generator, which V8 optimizes late. @returns the index of the next record */
-function addMatches(
-  found: LogEntry[],
-  records: readonly BlockRecord[],
-  start: number,
-  search: RecordSearch,
-): number {
-  let at = start
-  for (let searched = 0; at < records.length && searched < IN_A_ROW; at++) {
-    const record = records[at]!
-    if (!search.mayMatch(logsBloomOf(record))) continue
-    const logged = KeptRecord.logged(record, search.read++ < DECODED_BLOCKS)
-    searched += logged.logged.length
-    addEntries(found, logged, search.isWanted)
-  }
-  return at
+function tooMany(limit: number): DevchainError {
+  const message = `the query matches more than ${limit} logs: ask for fewer blocks at a time`
+  return new DevchainError('LIMIT_EXCEEDED', message, { limit })
 }
 
 interface LogSearch {
@@ -224,7 +199,7 @@ export function checkQuery(state: ChainState, query: LogQuery): void {
 function* recordsOf(
   state: ChainState,
   query: LogQuery,
-  mayMatch: (bloom: Uint8Array) => boolean,
+  test: BloomTest,
   pending: BlockRecord | undefined,
 ): Generator<readonly BlockRecord[]> {
   checkQuery(state, query)
@@ -239,7 +214,7 @@ function* recordsOf(
     indexOf(canonical, from),
     indexOf(canonical, to + 1n),
     // a piece that still grows has no bloom yet
-    (piece) => piece.length < PIECE || mayMatch(bloomOfPiece(piece)),
+    (piece) => piece.length < PIECE || mayHave(test, bloomOfPiece(piece)),
   )
   if (pending !== undefined && from <= end && end <= to) yield [pending]
 }

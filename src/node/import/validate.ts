@@ -11,6 +11,7 @@ import {
 } from '../../protocol/blocks/accesslist.ts'
 import { type Block, cumulativeDifficulty } from '../../protocol/blocks/block.ts'
 import type { EncodedBlock } from '../../protocol/blocks/blockdecoding.ts'
+import { mergeBlooms } from '../../protocol/blocks/bloom.ts'
 import { type Header, hashHeader, LATER_FIELDS } from '../../protocol/blocks/header.ts'
 import {
   brokenRule,
@@ -23,7 +24,6 @@ import {
 import {
   type BlockGas,
   blockGasUsed,
-  mergeBlooms,
   NO_GAS,
   receiptsRoot,
   withGasOf,

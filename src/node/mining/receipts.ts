@@ -1,7 +1,8 @@
 // Makes the receipt and stored results of a transaction from its outcome.
 import { equalBytes } from '../../core/hex.ts'
 import type { BlockEnvironment, Outcome } from '../../evm/executor.ts'
-import { bloomOf, type Receipt } from '../../protocol/blocks/receipt.ts'
+import { bloomOf } from '../../protocol/blocks/bloom.ts'
+import type { Receipt } from '../../protocol/blocks/receipt.ts'
 import { blobBaseFeeIn, blobGasOf, effectiveGasPrice } from '../../protocol/fees.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'

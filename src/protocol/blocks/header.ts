@@ -8,8 +8,9 @@ import { blobGasOfAll } from '../fees.ts'
 import { type FieldKind, type FieldValues, ListFields } from '../fields.ts'
 import { type Hardfork, isAtLeast } from '../forks.ts'
 import type { Transaction } from '../transactions/transaction.ts'
+import { mergeBlooms } from './bloom.ts'
 import { orderedTrieRoot } from './orderedtrie.ts'
-import { blockGasUsed, mergeBlooms, type Receipt, receiptsRoot } from './receipt.ts'
+import { blockGasUsed, type Receipt, receiptsRoot } from './receipt.ts'
 import { type Withdrawal, withdrawalsRoot } from './withdrawal.ts'
 
 export interface HeaderEnvironment {

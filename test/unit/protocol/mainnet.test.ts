@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { bytesFromHex, EMPTY_BYTES, parseAddress, parseHash } from '../../../src/core/hex.ts'
 import { sealBlock } from '../../../src/protocol/blocks/block.ts'
+import { EMPTY_BLOOM } from '../../../src/protocol/blocks/bloom.ts'
 import {
   EMPTY_UNCLES_HASH,
   type Header,
@@ -9,7 +10,7 @@ import {
   transactionsRoot,
 } from '../../../src/protocol/blocks/header.ts'
 import { EMPTY_TRIE_ROOT } from '../../../src/protocol/blocks/orderedtrie.ts'
-import { EMPTY_BLOOM, type Receipt, receiptsRoot } from '../../../src/protocol/blocks/receipt.ts'
+import { type Receipt, receiptsRoot } from '../../../src/protocol/blocks/receipt.ts'
 import { nextBaseFee } from '../../../src/protocol/fees.ts'
 import {
   encodeTransaction,

@@ -12,20 +12,14 @@ import {
 } from '../../../core/rlp.ts'
 import type { ConsoleLine, Failure } from '../../../evm/executor.ts'
 import type { Block } from '../../../protocol/blocks/block.ts'
+import { type BloomTest, bloomOf, EMPTY_BLOOM, mayHave } from '../../../protocol/blocks/bloom.ts'
 import {
   FIELDS,
   type Header,
   type HeaderName,
   headerFrom,
 } from '../../../protocol/blocks/header.ts'
-import {
-  type BlockGas,
-  bloomOf,
-  EMPTY_BLOOM,
-  type Log,
-  logItem,
-  type Receipt,
-} from '../../../protocol/blocks/receipt.ts'
+import { type BlockGas, type Log, logItem, type Receipt } from '../../../protocol/blocks/receipt.ts'
 import { blobGasOf } from '../../../protocol/fees.ts'
 import { ListFields } from '../../../protocol/fields.ts'
 import { decodeBlockTransaction } from '../../../protocol/transactions/transactiondecoding.ts'
@@ -114,6 +108,10 @@ export function hashOfPacked(packed: PackedBlock): Hash {
 /** To be read at once. */
 export function logsBloomOfPacked(packed: PackedBlock): Uint8Array {
   return packed.hasLogs ? packed.view(HASH_LENGTH, BLOOM_LENGTH) : EMPTY_BLOOM
+}
+
+export function mayHaveLogs(packed: PackedBlock, test: BloomTest): boolean {
+  return packed.hasLogs ? packed.mayHave(test, HASH_LENGTH) : mayHave(test, EMPTY_BLOOM)
 }
 
 /** Decodes nothing else. */

@@ -1,10 +1,12 @@
 // A block of the tree. Nobody reads most old blocks: they become bytes, and what is asked for is decoded again.
+
 import type { Hash } from '../../../core/hex.ts'
 import { LruCache } from '../../../core/lrucache.ts'
 import type { MaybePromise } from '../../../core/promises.ts'
 import { yielder } from '../../../core/yield.ts'
 import type { Signers } from '../../../evm/executor.ts'
 import type { Block } from '../../../protocol/blocks/block.ts'
+import { type BloomTest, mayHave } from '../../../protocol/blocks/bloom.ts'
 import { isImpersonated } from '../../../protocol/transactions/transaction.ts'
 import type { World } from '../../../state/world.ts'
 import {
@@ -19,6 +21,7 @@ import {
   hashOfPacked,
   loggedInPacked,
   logsBloomOfPacked,
+  mayHaveLogs,
   type PackedBlock,
   packBlock,
   unpackBlock,
@@ -120,6 +123,11 @@ export class KeptRecord implements BlockRecord {
 
   get logsBloom(): Uint8Array {
     return this.#parts?.block.header.logsBloom ?? logsBloomOfPacked(this.#packed!)
+  }
+
+  mayHave(test: BloomTest): boolean {
+    const parts = this.#parts
+    return parts ? mayHave(test, parts.block.header.logsBloom) : mayHaveLogs(this.#packed!, test)
   }
 
   get world(): World {
@@ -323,6 +331,12 @@ export function kept(record: BlockRecord, parent?: BlockRecord): BlockRecord {
 
 export function hashOf(record: BlockRecord): Hash {
   return record instanceof KeptRecord ? record.hash : record.block.hash
+}
+
+export function recordMayHave(record: BlockRecord, test: BloomTest): boolean {
+  return record instanceof KeptRecord
+    ? record.mayHave(test)
+    : mayHave(test, record.block.header.logsBloom)
 }
 
 /** To be read at once. */

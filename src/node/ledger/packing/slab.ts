@@ -1,4 +1,5 @@
 // Many small byte strings in few large buffers: an array of its own costs each of them 200 bytes.
+import { type BloomTest, mayHave } from '../../../protocol/blocks/bloom.ts'
 
 /** Bytes of a buffer. It lives as long as one of its strings. */
 const SLAB = 256 * 1024
@@ -42,5 +43,10 @@ export class StoredBytes {
   /** To be read at once. */
   view(from = 0, length: number = this.#end - this.#start - from): Uint8Array {
     return this.#slab.subarray(this.#start + from, this.#start + from + length)
+  }
+
+  /** A bloom among the bytes: a view of each is slow where many are looked at. */
+  mayHave(test: BloomTest, from: number): boolean {
+    return mayHave(test, this.#slab, this.#start + from)
   }
 }

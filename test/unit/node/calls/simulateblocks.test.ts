@@ -28,8 +28,8 @@ import { setMiningMode } from '../../../../src/node/commands/miningmode.ts'
 import { headOf } from '../../../../src/node/ledger/blocktree.ts'
 import { latest, pendingReference } from '../../../../src/node/ledger/references.ts'
 import { sendRawTransaction } from '../../../../src/node/sending/send.ts'
+import { EMPTY_BLOOM } from '../../../../src/protocol/blocks/bloom.ts'
 import { encodeHeader } from '../../../../src/protocol/blocks/header.ts'
-import { EMPTY_BLOOM } from '../../../../src/protocol/blocks/receipt.ts'
 import { balanceAt, nonceAt, stateRoot } from '../../../../src/state/world.ts'
 import {
   assemble,

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { bytesFromHex, type Hash } from '../../../../src/core/hex.ts'
 import { createExecutor } from '../../../../src/evm/run/lazyexecutor.ts'
 import {
-  bloomTest,
+  bloomTestOf,
   findLogs,
   type LogQuery,
   logsOf,
@@ -14,7 +14,8 @@ import {
 import { treeFrom } from '../../../../src/node/ledger/blocktree.ts'
 import type { BlockReference } from '../../../../src/node/ledger/references.ts'
 import { emptyPool, withTransaction } from '../../../../src/node/pool/pool.ts'
-import { bloomOf, type Log } from '../../../../src/protocol/blocks/receipt.ts'
+import { bloomOf, mayHave } from '../../../../src/protocol/blocks/bloom.ts'
+import type { Log } from '../../../../src/protocol/blocks/receipt.ts'
 import { emptyWorld, withCode } from '../../../../src/state/world.ts'
 import { countTurns, slowClock } from '../../../support/waiting/turns.ts'
 import {
@@ -125,7 +126,7 @@ describe('matches addresses', () => {
   })
 })
 
-describe('bloomTest', () => {
+describe('bloomTestOf', () => {
   const small = fc.integer({ min: 0, max: 40 })
   const log = fc.tuple(small, fc.array(small, { maxLength: 4 })).map(([a, t]) => logOf(a, ...t))
   const query = fc.record({
@@ -138,16 +139,16 @@ describe('bloomTest', () => {
       fc.property(fc.array(log, { maxLength: 5 }), query, (logs, wanted) => {
         const holds = logs.some((each) => matches(wanted, each))
         fc.pre(holds)
-        expect(bloomTest(wanted)(bloomOf(logs))).toBe(true)
+        expect(mayHave(bloomTestOf(wanted), bloomOf(logs))).toBe(true)
       }),
     )
   })
 
   test('rules out a block without logs for any specific address or topic', () => {
     const empty = bloomOf([])
-    expect(bloomTest({ addresses: [addressOf(1)], topics: [] })(empty)).toBe(false)
-    expect(bloomTest({ addresses: [], topics: [null, [A, B]] })(empty)).toBe(false)
-    expect(bloomTest({ addresses: [], topics: [null, []] })(empty)).toBe(true)
+    expect(mayHave(bloomTestOf({ addresses: [addressOf(1)], topics: [] }), empty)).toBe(false)
+    expect(mayHave(bloomTestOf({ addresses: [], topics: [null, [A, B]] }), empty)).toBe(false)
+    expect(mayHave(bloomTestOf({ addresses: [], topics: [null, []] }), empty)).toBe(true)
   })
 })
 

@@ -8,6 +8,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { bytesFromHex, hexFromBytes, parseAddress, parseHash } from '../../../../src/core/hex.ts'
 import { encodeBlock, sealBlock } from '../../../../src/protocol/blocks/block.ts'
+import { bloomOf, mergeBlooms } from '../../../../src/protocol/blocks/bloom.ts'
 import {
   EMPTY_REQUESTS_HASH,
   EMPTY_UNCLES_HASH,
@@ -23,9 +24,7 @@ import {
   orderedTrieRoot,
 } from '../../../../src/protocol/blocks/orderedtrie.ts'
 import {
-  bloomOf,
   encodeReceipt,
-  mergeBlooms,
   type Receipt,
   receiptsRoot,
 } from '../../../../src/protocol/blocks/receipt.ts'
