@@ -4,7 +4,6 @@ import type { LogEntry } from '../../node/events/logs.ts'
 import {
   type BlockRecord,
   type ExecutedTransaction,
-  logBlockOf,
   logsBefore,
 } from '../../node/ledger/blockrecord.ts'
 import type { TransactionPlace } from '../../node/ledger/blocktree.ts'
@@ -29,8 +28,8 @@ export const logShape: Encoder<LogEntry> = shape<LogEntry>('log', {
   transactionIndex: placed(quantityResult, (entry) => entry.transactionIndex),
   transactionHash: placed(hash, (entry) => entry.transactionHash),
   blockHash: placed(hash, (entry) => entry.block.hash),
-  blockNumber: placed(quantityResult, (entry) => entry.block.number),
-  blockTimestamp: placed(quantityResult, (entry) => entry.block.timestamp),
+  blockNumber: placed(quantityResult, (entry) => entry.block.header.number),
+  blockTimestamp: placed(quantityResult, (entry) => entry.block.header.timestamp),
   address: field(address, ({ log }) => log.address),
   data: field(data, ({ log }) => log.data),
   topics: field(list(hash), ({ log }) => log.topics),
@@ -98,7 +97,7 @@ export const receiptShape: Encoder<ReceiptView> = shape('receipt', receiptFields
 /** Their indexes count over the whole block. */
 function logsOfView({ record, index, transaction, receipt }: ReceiptView): readonly LogEntry[] {
   const before = logsBefore(record, index)
-  const block = logBlockOf(record.block)
+  const { block } = record
   return receipt.logs.map((log, i) => ({
     log,
     block,

@@ -21,7 +21,6 @@ import type { Chain } from '../chain/chain.ts'
 import { stateAt } from '../chain/lookup.ts'
 import type { LogEntry } from '../events/logs.ts'
 import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
-import { logBlockOf } from '../ledger/blockrecord.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import type { BlockReference } from '../ledger/references.ts'
 import { blockEnvironment, blockStart, environmentAfter } from '../mining/environment.ts'
@@ -323,13 +322,12 @@ function checkAsBlock(transaction: Transaction, block: BlockEnvironment, world: 
 
 function withPlaces(runs: readonly RunCall[], { block, executed }: BlockRecord): SimulatedCall[] {
   let logIndex = -1
-  const logBlock = logBlockOf(block)
   return runs.map(({ outcome, logs }, transactionIndex) => ({
     outcome,
     logs: logs.map((log) => {
       logIndex += 1
       const transactionHash = executed[transactionIndex]!.transaction.hash
-      return { log, block: logBlock, transactionHash, transactionIndex, logIndex, removed: false }
+      return { log, block, transactionHash, transactionIndex, logIndex, removed: false }
     }),
   }))
 }

@@ -10,12 +10,7 @@ import { type Cancellation, throwIfCancelled } from '../../evm/cancellation.ts'
 import { type BloomTest, bloomTest, mayHave, mergeBlooms } from '../../protocol/blocks/bloom.ts'
 import type { Log } from '../../protocol/blocks/receipt.ts'
 import type { Chain } from '../chain/chain.ts'
-import {
-  type BlockRecord,
-  type LogBlock,
-  type LoggedBlock,
-  loggedIn,
-} from '../ledger/blockrecord.ts'
+import type { BlockRecord, LogBlock, LoggedBlock } from '../ledger/blockrecord.ts'
 import { blockNotFound, headOf } from '../ledger/blocktree.ts'
 import type { CanonicalChain } from '../ledger/canonicalchain.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
@@ -56,15 +51,15 @@ export interface LogEntry {
   readonly pending?: boolean
 }
 
-export function logsOf(record: Pick<BlockRecord, 'block' | 'executed'>): LogEntry[] {
+export function logsOf(record: LoggedBlock): LogEntry[] {
   const entries: LogEntry[] = []
-  addEntries(entries, loggedIn(record))
+  addEntries(entries, record)
   return entries
 }
 
-function addEntries(entries: LogEntry[], { block, logged }: LoggedBlock, query?: LogQuery): void {
+function addEntries(entries: LogEntry[], { block, executed }: LoggedBlock, query?: LogQuery): void {
   let [logIndex, transactionIndex] = [0, 0]
-  for (const { transaction, receipt } of logged) {
+  for (const { transaction, receipt } of executed) {
     const transactionHash = transaction.hash
     for (const log of receipt.logs) {
       if (query === undefined || matches(query, log)) {
@@ -144,7 +139,7 @@ export function queryLogs(
         if (record === pending) addPending(found, logged, query)
         else addEntries(found, logged, query)
         if (found.length > limit) throw tooMany(limit)
-        searched += logged.logged.length
+        searched += logged.executed.length
       }
       if (searched < IN_A_ROW) continue
       searched = 0

@@ -36,11 +36,10 @@ export interface BlockRecord {
   readonly signers?: Signers | undefined
 }
 
-/** The logs of a block, and what clients see of it with them. */
+/** What logs need of a `BlockRecord`. */
 export interface LoggedBlock {
   readonly block: LogBlock
-  /** Of all transactions, in order. */
-  readonly logged: readonly LoggedTransaction[]
+  readonly executed: readonly LoggedTransaction[]
 }
 
 interface LoggedTransaction {
@@ -48,21 +47,9 @@ interface LoggedTransaction {
   readonly receipt: { readonly logs: readonly Log[] }
 }
 
-export interface LogBlock {
-  readonly hash: Hash
-  readonly number: bigint
-  readonly timestamp: bigint
-}
-
-export function logBlockOf({ hash, header: { number, timestamp } }: Block): LogBlock {
-  return { hash, number, timestamp }
-}
-
-export function loggedIn({
-  block,
-  executed,
-}: Pick<BlockRecord, 'block' | 'executed'>): LoggedBlock {
-  return { block: logBlockOf(block), logged: executed }
+/** What clients see of a log's block. */
+export interface LogBlock extends Pick<Block, 'hash'> {
+  readonly header: Pick<Header, 'number' | 'timestamp'>
 }
 
 /** Logs of the block before those of the transaction at `index`. */

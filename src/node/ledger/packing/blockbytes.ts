@@ -118,11 +118,11 @@ export function mayHaveLogs(packed: PackedBlock, test: BloomTest): boolean {
 export function loggedInPacked(packed: PackedBlock): LoggedBlock {
   const [fields, transactions] = encodedItems(packed.view(partsStart(packed.hasLogs)), 2)
   const { number, timestamp } = headerOf(decodeRlp(fields!), packed.template, EMPTY_BLOOM)
-  const logged = encodedItems(transactions!, Number.POSITIVE_INFINITY).map((item) => ({
+  const executed = encodedItems(transactions!, Number.POSITIVE_INFINITY).map((item) => ({
     transaction: { hash: keccakHash(decodeRlpItem(item, RAW_ITEM) as Uint8Array) },
     receipt: { logs: (decodeRlpItem(item, LOGS_ITEM) as readonly RlpItem[]).map(logOf) },
   }))
-  return { block: { hash: hashOfPacked(packed), number, timestamp }, logged }
+  return { block: { hash: hashOfPacked(packed), header: { number, timestamp } }, executed }
 }
 
 export function unpackBlock(packed: PackedBlock): BlockParts {

@@ -13,7 +13,6 @@ import {
   type BlockRecord,
   type ExecutedTransaction,
   type LoggedBlock,
-  loggedIn,
   noWorldOf,
 } from '../blockrecord.ts'
 import {
@@ -190,10 +189,9 @@ export class KeptRecord implements BlockRecord {
 
   /** @param isKept false in a search through more than `DECODED_BLOCKS`, which would push out each before it is read again */
   static logged(record: BlockRecord, isKept: boolean): LoggedBlock {
-    if (!(record instanceof KeptRecord)) return loggedIn(record)
-    if (isKept) return loggedIn(KeptRecord.#whole(record))
-    const parts = record.#parts ?? decoded.get(record)
-    return parts === undefined ? loggedInPacked(record.#packed!) : loggedIn(parts)
+    if (!(record instanceof KeptRecord)) return record
+    if (isKept) return KeptRecord.#whole(record)
+    return record.#parts ?? decoded.get(record) ?? loggedInPacked(record.#packed!)
   }
 
   static #isStateless(record: KeptRecord): boolean {

@@ -20,10 +20,10 @@ function announced(before: ChainState, after: ChainState): Record<string, unknow
   return {
     pending: pending.map(({ hash }) => hash),
     removed: removed!.map(({ block, logIndex, removed }) =>
-      [block.number, logIndex, removed].join('/'),
+      [block.header.number, logIndex, removed].join('/'),
     ),
     added: added!.map(({ block, logIndex, removed }) =>
-      [block.number, logIndex, removed].join('/'),
+      [block.header.number, logIndex, removed].join('/'),
     ),
     heads: [...heads].map(({ block }) => block.header.number),
   }

@@ -38,11 +38,11 @@ function started(
 async function polled(filters: Filters, id: bigint): Promise<string[]> {
   const changes = await filters.changes(id)
   if (changes.kind !== 'logs') throw new Error(`expected a log filter, got ${changes.kind}`)
-  return changes.logs.map(({ removed, block }) => `${removed ? '-' : ''}${block.number}`)
+  return changes.logs.map(({ removed, block }) => `${removed ? '-' : ''}${block.header.number}`)
 }
 
 async function stored(filters: Filters, id: bigint): Promise<bigint[]> {
-  return (await filters.logs(id)).map(({ block }) => block.number)
+  return (await filters.logs(id)).map(({ block }) => block.header.number)
 }
 
 function refusal(word: string, message: RegExp): unknown {

@@ -49,7 +49,8 @@ const state = stateOf(tree)
 async function places(query: Partial<LogQuery>): Promise<string[]> {
   const found = await queryLogs(state, { ...anything, ...query })
   return found.map(
-    ({ block, transactionIndex, logIndex }) => `${block.number}/${transactionIndex}/${logIndex}`,
+    ({ block, transactionIndex, logIndex }) =>
+      `${block.header.number}/${transactionIndex}/${logIndex}`,
   )
 }
 
@@ -225,7 +226,7 @@ describe('queryLogs over a range', () => {
     const pending = recordOf(4n, blockHash(3), { transactions: [{ logs: [logOf(9)] }] })
     const find = async (query: Partial<LogQuery>): Promise<(bigint | boolean)[]> =>
       (await queryLogs(state, { ...anything, ...query }, 100, pending)).map(
-        ({ block, pending: mark }) => mark ?? block.number,
+        ({ block, pending: mark }) => mark ?? block.header.number,
       )
     expect(await find({ from: number(3), to: tag('pending') })).toEqual([3n, true])
     expect(await find({ from: tag('pending'), to: tag('pending') })).toEqual([true])
@@ -270,9 +271,8 @@ test('logsOf gives each log of a block its indexes, and none is removed', () => 
   const record = recordOf(5n, word(4), {
     transactions: [{ logs: [logOf(1)] }, { logs: [logOf(2)] }],
   })
-  const { hash, header } = record.block
-  const block = { hash, number: 5n, timestamp: header.timestamp }
-  const [one, two] = record.block.transactions.map((each) => ({
+  const { block } = record
+  const [one, two] = block.transactions.map((each) => ({
     block,
     transactionHash: each.hash,
   }))
