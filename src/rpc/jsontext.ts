@@ -118,7 +118,7 @@ export class JsonWriter {
   readonly #limits: TextLimits
   readonly #pieces: StoredPiece[] = []
   readonly #packing: Promise<void>[] = []
-  /** UTF-8 after the last piece. */
+  /** UTF-8 after the last piece, to be compressed together. */
   #bytes: Buffer[] = []
   #length = 0
   /** Text after these bytes. */
@@ -191,15 +191,17 @@ export class JsonWriter {
   }
 
   #add(bytes: Buffer): void {
+    if (this.#size < this.#limits.plain) {
+      this.#keep(bytes)
+      return
+    }
     this.#bytes.push(bytes)
     this.#length += bytes.length
-    const isPacked = this.#size >= this.#limits.plain
-    if (this.#length >= PIECE || !isPacked) this.#endPiece()
+    if (this.#length >= PIECE) this.#endPiece()
   }
 
   #endPiece(): void {
-    const [first, ...others] = this.#bytes
-    if (first !== undefined) this.#keep(others.length === 0 ? first : Buffer.concat(this.#bytes))
+    if (this.#length > 0) this.#keep(Buffer.concat(this.#bytes))
     this.#bytes = []
     this.#length = 0
   }

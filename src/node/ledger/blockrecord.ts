@@ -16,7 +16,7 @@ export interface ExecutedTransaction {
   readonly failure: Failure | undefined
   readonly consoleLines: readonly ConsoleLine[]
   /** The run had one frame only. False or undefined where that is not known. */
-  readonly isAlone?: boolean
+  readonly isAlone?: boolean | undefined
 }
 
 /** `executed[i]` belongs to `block.transactions[i]`. Members may be getters, which a spread loses. */

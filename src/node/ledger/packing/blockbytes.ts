@@ -269,7 +269,7 @@ function fromItem(
     output: rest?.output ?? output,
     failure: rest?.failure,
     consoleLines: rest?.consoleLines ?? NONE,
-    ...(isAlone === undefined ? {} : { isAlone }),
+    isAlone,
   }
 }
 
