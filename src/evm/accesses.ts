@@ -11,9 +11,13 @@ export function accessesOf(overlay: Overlay, read: Touched): AccountAccess[] {
   const { changes } = overlay
   const accesses: AccountAccess[] = []
   for (const [address, reads] of read) accesses.push(accessTo(overlay, changes, address, reads))
-  for (const address of new Set([...changes.accounts.keys(), ...changes.slots.keys()])) {
-    const access = read.has(address) ? undefined : accessTo(overlay, changes, address, NO_SLOTS)
-    if (access !== undefined && isChanged(access)) accesses.push(access)
+  const addChanged = (address: Address): void => {
+    const access = accessTo(overlay, changes, address, NO_SLOTS)
+    if (isChanged(access)) accesses.push(access)
+  }
+  for (const address of changes.accounts.keys()) if (!read.has(address)) addChanged(address)
+  for (const address of changes.slots.keys()) {
+    if (!read.has(address) && !changes.accounts.has(address)) addChanged(address)
   }
   return accesses
 }

@@ -25,12 +25,16 @@ export function bloomOf(logs: readonly Log[]): Uint8Array {
 
 /** Blooms are parts of larger arrays: each array of its own has memory outside of V8's heap, which is allocated and freed alone. */
 class Blooms {
-  #room = EMPTY_BLOOM.subarray(BLOOM_BYTES)
+  #room = new ArrayBuffer(0)
+  #used = 0
 
   next(): Uint8Array {
-    if (this.#room.length === 0) this.#room = new Uint8Array(ROOM)
-    const bloom = this.#room.subarray(0, BLOOM_BYTES)
-    this.#room = this.#room.subarray(BLOOM_BYTES)
+    if (this.#used === this.#room.byteLength) {
+      this.#room = new ArrayBuffer(ROOM)
+      this.#used = 0
+    }
+    const bloom = new Uint8Array(this.#room, this.#used, BLOOM_BYTES)
+    this.#used += BLOOM_BYTES
     return bloom
   }
 }

@@ -79,7 +79,7 @@ function* callTexts(
   const name = nameOf?.(frame)
   const named = name === undefined ? '' : `,"name":${JSON.stringify(name)}`
   const stack = solidityStack && `,"solidityStack":${JSON.stringify(solidityStack)}`
-  const members = `${callText(frame)}${named}${stack ?? ''}`
+  const members = `${callText(frame, frame.dimensions)}${named}${stack ?? ''}`
   if (frame.calls.length === 0) {
     yield `${members}}`
     return
@@ -94,7 +94,7 @@ function* callTexts(
 
 /** As `writeCallTree`, of an outermost frame without inner ones. */
 export function aloneText(frame: CallFrame, dimensions: GasDimensions | undefined): string {
-  return `${callText(dimensions === undefined ? frame : { ...frame, dimensions })}}`
+  return `${callText(frame, dimensions)}}`
 }
 
 /** The outermost frame with the transaction's gas limit and gas used. */
@@ -135,10 +135,10 @@ export function flatFrame({ frame, traceAddress, subtraces }: FlatFrame, form: F
 }
 
 /** A frame's members except calls, without the closing bracket. Built as text, because there may be very many. */
-function callText(frame: WholeFrame): string {
+function callText(frame: CallFrame, dimensions: GasDimensions | undefined): string {
   const { kind, from, to, value, gas, gasUsed, input, output, failure, revertText, logs } = frame
   let text = `{"from":"${from}","gas":"${quantityFromBigint(gas)}","gasUsed":"${quantityFromBigint(gasUsed)}"`
-  for (const [name, amount] of gasMembers(frame)) text += `,"${name}":"${amount}"`
+  for (const [name, amount] of gasMembers(frame, dimensions)) text += `,"${name}":"${amount}"`
   if (to !== null) text += `,"to":"${to}"`
   text += `,"input":"${hexFromBytes(input)}"`
   const isGiven = failure === undefined || failure.kind === 'revert'
@@ -151,13 +151,18 @@ function callText(frame: WholeFrame): string {
 }
 
 /** Since amsterdam; those of other nodes too: execution-apis #852 for call trees, erigon for flat frames. */
-function gasMembers({
-  stateGasUsed,
-  dimensions,
-}: WholeFrame): readonly (readonly [name: string, amount: string])[] {
-  if (stateGasUsed === undefined && dimensions === undefined) return []
-  const amounts = Object.entries(dimensions ?? { stateGasUsed })
-  return amounts.map(([name, amount]) => [name, signedQuantity(amount)])
+function gasMembers(
+  { stateGasUsed }: CallFrame,
+  dimensions: GasDimensions | undefined,
+): readonly (readonly [name: string, amount: string])[] {
+  if (dimensions === undefined) {
+    return stateGasUsed === undefined ? [] : [['stateGasUsed', signedQuantity(stateGasUsed)]]
+  }
+  return [
+    ['executionGasUsed', signedQuantity(dimensions.executionGasUsed)],
+    ['stateGasUsed', signedQuantity(dimensions.stateGasUsed)],
+    ['gasRefund', signedQuantity(dimensions.gasRefund)],
+  ]
 }
 
 function signedQuantity(value: bigint): string {
@@ -206,7 +211,7 @@ function resultOf(frame: WholeFrame, { withParityErrors }: FlatForm): Json {
   if (!isKept) return null
   const gas = {
     gasUsed: quantityFromBigint(frame.gasUsed),
-    ...Object.fromEntries(gasMembers(frame)),
+    ...Object.fromEntries(gasMembers(frame, frame.dimensions)),
   }
   const isCreation = kind === 'CREATE' || kind === 'CREATE2'
   if (!isCreation) return { ...gas, output: hexFromBytes(output) }
