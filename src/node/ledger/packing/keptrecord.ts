@@ -59,10 +59,12 @@ interface Restored {
 export const DECODED_BLOCKS = 512
 
 /** Blocks and transactions. */
-const decoded = new LruCache<KeptRecord, BlockParts>(DECODED_BLOCKS, {
-  most: 4096,
-  of: ({ executed }) => executed.length,
-})
+const DECODED = { most: 4096, of: ({ executed }: LoggedBlock): number => executed.length }
+
+const decoded = new LruCache<KeptRecord, BlockParts>(DECODED_BLOCKS, DECODED)
+
+/** Of blocks of which nothing else was read. */
+const decodedLogs = new LruCache<KeptRecord, LoggedBlock>(DECODED_BLOCKS, DECODED)
 
 /** Worlds, and the blocks between them and the kept ones, as nodes of so many are made anew. */
 const restored = new LruCache<KeptRecord, Restored>(64, {
@@ -190,8 +192,11 @@ export class KeptRecord implements BlockRecord {
   /** @param isKept false in a search through more than `DECODED_BLOCKS`, which would push out each before it is read again */
   static logged(record: BlockRecord, isKept: boolean): LoggedBlock {
     if (!(record instanceof KeptRecord)) return record
-    if (isKept) return KeptRecord.#whole(record)
-    return record.#parts ?? decoded.get(record) ?? loggedInPacked(record.#packed!)
+    const known = record.#parts ?? decoded.get(record) ?? decodedLogs.get(record)
+    if (known !== undefined) return known
+    const logged = loggedInPacked(record.#packed!)
+    if (isKept) decodedLogs.set(record, logged)
+    return logged
   }
 
   static #isStateless(record: KeptRecord): boolean {
