@@ -172,8 +172,10 @@ const readOnes = new WeakMap<BlockRecord, BlockRecord>()
 
 /** Gives readers the forked block with its transactions, fetched on read. Commands do without them. */
 export function recordToRead({ network }: BlockTree, record: BlockRecord): BlockRecord {
+  // first, as an old block would have to be decoded
+  if (network === undefined) return record
   const { block, totalDifficulty } = record
-  if (network === undefined || block.header.number !== BigInt(network.number)) return record
+  if (block.header.number !== BigInt(network.number)) return record
   const { run, number } = network
   const known = readOnes.get(record)
   if (known !== undefined) return known
@@ -210,9 +212,12 @@ export function isInSomeBlock(tree: BlockTree, hash: Hash): boolean {
 export function appendBlock(tree: BlockTree, appended: BlockRecord): BlockTree {
   const record = kept(appended)
   const canonical = tree.canonical.push(record)
-  packOlder(canonical)
   const grown = withRecord({ ...withoutSide(tree, hashOf(record)), canonical }, record)
-  return canonical.length - grown.oldEnd > FRESH_BLOCKS ? withOlder(grown) : grown
+  const isDue = canonical.length - grown.oldEnd > FRESH_BLOCKS
+  const indexed = isDue ? withOlder(grown) : grown
+  // last, as the index reads the transactions of the block that is packed
+  packOlder(canonical)
+  return indexed
 }
 
 /** Moves the oldest blocks of the maps to the index, many at a time: each time costs as much as a hundred blocks. */
