@@ -64,8 +64,10 @@ export function mergeBlooms(blooms: readonly Uint8Array[]): Uint8Array {
   return merged
 }
 
+type Bits = readonly [number, number, number]
+
 /** The bits of alternatives, of which a bloom needs one in each group. Data, as V8 compiles again for each new closure. */
-export type BloomTest = readonly (readonly (readonly number[])[])[]
+export type BloomTest = readonly (readonly Bits[])[]
 
 /** Hashes once, not for each block. */
 export function bloomTest(groups: readonly (readonly BloomItem[])[]): BloomTest {
@@ -74,22 +76,27 @@ export function bloomTest(groups: readonly (readonly BloomItem[])[]): BloomTest 
 
 /** No false negatives. @param at where the bloom begins */
 export function mayHave(test: BloomTest, bytes: Uint8Array, at = 0): boolean {
-  for (const group of test) if (!hasAny(group, bytes, at)) return false
-  return true
+  let may = true
+  for (const group of test) may &&= hasAny(group, bytes, at)
+  return may
 }
 
-function hasAny(group: BloomTest[number], bytes: Uint8Array, at: number): boolean {
-  for (const bits of group) if (hasBits(bits, bytes, at)) return true
-  return false
+function hasAny(group: readonly Bits[], bytes: Uint8Array, at: number): boolean {
+  let has = false
+  for (const bits of group) has ||= hasBits(bits, bytes, at)
+  return has
 }
 
-function hasBits(bits: readonly number[], bytes: Uint8Array, at: number): boolean {
-  for (const bit of bits) if ((bytes[at + byteOf(bit)]! & maskOf(bit)) === 0) return false
-  return true
+function hasBits(bits: Bits, bytes: Uint8Array, at: number): boolean {
+  return hasBit(bits[0], bytes, at) && hasBit(bits[1], bytes, at) && hasBit(bits[2], bytes, at)
+}
+
+function hasBit(bit: number, bytes: Uint8Array, at: number): boolean {
+  return (bytes[at + byteOf(bit)]! & maskOf(bit)) !== 0
 }
 
 /** Remembered, as tokens, events and accounts occur again: hashing them took most of a log's time. */
-const bitsOf = memoize(1_000, (item: BloomItem): readonly number[] => {
+const bitsOf = memoize(1_000, (item: BloomItem): Bits => {
   const hash = keccak256(bytesFromHex(item))
   const bit = (at: number): number => ((hash[at]! << 8) | hash[at + 1]!) & 2047
   return [bit(0), bit(2), bit(4)]
