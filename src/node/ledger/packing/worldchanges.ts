@@ -9,7 +9,13 @@ import {
   EMPTY_BYTES,
   equalBytes,
 } from '../../../core/hex.ts'
-import { decodeRlp, type RlpItem, type RlpValue } from '../../../core/rlp.ts'
+import {
+  decodeRlp,
+  decodeRlpItem,
+  encodedItems,
+  type RlpItem,
+  type RlpValue,
+} from '../../../core/rlp.ts'
 import { addressKey } from '../../../state/keys.ts'
 import type { Trie, TrieChange } from '../../../state/trie.ts'
 import { collectChanges, type ValueChange } from '../../../state/triewalk.ts'
@@ -99,16 +105,17 @@ interface ChangedAccount {
   readonly slots: readonly (readonly RlpItem[])[]
 }
 
-/** An account after the block; undefined if it is as before. */
+/** An account after the block; undefined if it is as before. Decodes no other. */
 export function accountSetBy(changes: WorldChanges, address: Address): ChangedAccount | undefined {
   const bytes = changes.view()
   const name = Buffer.from(bytesFromHex(address))
   // most blocks change other accounts
   if (!Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(name)) return undefined
-  const items = decodeRlp(bytes) as readonly (readonly RlpItem[])[]
-  const found = items.find(([at]) => equalBytes(at as Uint8Array, name))
-  if (found === undefined) return undefined
-  const [, nonce, balance, isNew, codeIndex, slots] = found
+  const isNamed = (item: Uint8Array): boolean =>
+    equalBytes(decodeRlpItem(item, 0) as Uint8Array, name)
+  const item = encodedItems(bytes, Number.POSITIVE_INFINITY).find(isNamed)
+  if (item === undefined) return undefined
+  const [, nonce, balance, isNew, codeIndex, slots] = decodeRlp(item) as readonly RlpItem[]
   return {
     nonce: integer(nonce),
     balance: integer(balance),
