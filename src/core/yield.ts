@@ -60,14 +60,13 @@ export async function* yielding<T>(items: Iterable<T>): AsyncIterableIterator<T>
  * Collects the items, synchronously if that fits in one turn.
  * @param pieces items that are made together
  * @param most most items in the list
- * @param yieldIfDue if it throws, so does this
  * @returns undefined if there are more
  */
 export function collect<T>(
   pieces: Iterable<readonly T[]>,
   most: number,
-  yieldIfDue: YieldIfDue = yielder(),
 ): MaybePromise<T[] | undefined> {
+  const yieldIfDue = yielder()
   const found: T[] = []
   const rest = pieces[Symbol.iterator]()
   const goOn = (): MaybePromise<T[] | undefined> => {

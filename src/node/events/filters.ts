@@ -1,5 +1,4 @@
 // Polled filters: each keeps what happened since its last poll.
-
 import { DevchainError } from '../../core/errors.ts'
 import { type Hash, quantityFromBigint } from '../../core/hex.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'

@@ -41,13 +41,19 @@ export class PackedBlock extends StoredBytes {
 
   constructor(
     bytes: Uint8Array,
-    { hasLogs, template, rest, size }: Omit<PackedBlock, keyof StoredBytes>,
+    { hasLogs, template, rest, size }: Pick<PackedBlock, 'hasLogs' | 'template' | 'rest' | 'size'>,
   ) {
     super(bytes)
     this.hasLogs = hasLogs
     this.template = template
     this.rest = rest
     this.size = size
+  }
+
+  /** Reads the bloom in place: a view of each is slow where many are looked at. */
+  mayHave(test: BloomTest): boolean {
+    if (!this.hasLogs) return mayHave(test, EMPTY_BLOOM)
+    return mayHave(test, this.slab, this.start + HASH_LENGTH)
   }
 }
 
@@ -108,10 +114,6 @@ export function hashOfPacked(packed: PackedBlock): Hash {
 /** To be read at once. */
 export function logsBloomOfPacked(packed: PackedBlock): Uint8Array {
   return packed.hasLogs ? packed.view(HASH_LENGTH, BLOOM_LENGTH) : EMPTY_BLOOM
-}
-
-export function mayHaveLogs(packed: PackedBlock, test: BloomTest): boolean {
-  return packed.hasLogs ? packed.mayHave(test, HASH_LENGTH) : mayHave(test, EMPTY_BLOOM)
 }
 
 /** Decodes nothing else. */

@@ -1,5 +1,4 @@
 // A block of the tree. Nobody reads most old blocks: they become bytes, and what is asked for is decoded again.
-
 import type { Hash } from '../../../core/hex.ts'
 import { LruCache } from '../../../core/lrucache.ts'
 import type { MaybePromise } from '../../../core/promises.ts'
@@ -20,7 +19,6 @@ import {
   hashOfPacked,
   loggedInPacked,
   logsBloomOfPacked,
-  mayHaveLogs,
   type PackedBlock,
   packBlock,
   unpackBlock,
@@ -58,13 +56,12 @@ interface Restored {
 /** Packed blocks that stay decoded. */
 export const DECODED_BLOCKS = 512
 
-/** Blocks and transactions. */
-const DECODED = { most: 4096, of: ({ executed }: LoggedBlock): number => executed.length }
+const BY_TRANSACTIONS = { most: 4096, of: ({ executed }: LoggedBlock): number => executed.length }
 
-const decoded = new LruCache<KeptRecord, BlockParts>(DECODED_BLOCKS, DECODED)
+const decoded = new LruCache<KeptRecord, BlockParts>(DECODED_BLOCKS, BY_TRANSACTIONS)
 
 /** Of blocks of which nothing else was read. */
-const decodedLogs = new LruCache<KeptRecord, LoggedBlock>(DECODED_BLOCKS, DECODED)
+const decodedLogs = new LruCache<KeptRecord, LoggedBlock>(DECODED_BLOCKS, BY_TRANSACTIONS)
 
 /** Worlds, and the blocks between them and the kept ones, as nodes of so many are made anew. */
 const restored = new LruCache<KeptRecord, Restored>(64, {
@@ -128,7 +125,7 @@ export class KeptRecord implements BlockRecord {
 
   mayHave(test: BloomTest): boolean {
     const parts = this.#parts
-    return parts ? mayHave(test, parts.block.header.logsBloom) : mayHaveLogs(this.#packed!, test)
+    return parts ? mayHave(test, parts.block.header.logsBloom) : this.#packed!.mayHave(test)
   }
 
   get world(): World {

@@ -1,5 +1,4 @@
 // Many small byte strings in few large buffers: an array of its own costs each of them 200 bytes.
-import { type BloomTest, mayHave } from '../../../protocol/blocks/bloom.ts'
 
 /** Bytes of a buffer. It lives as long as one of its strings. */
 const SLAB = 256 * 1024
@@ -24,14 +23,15 @@ class Slabs {
 const slabs = new Slabs()
 
 export class StoredBytes {
-  readonly #slab: Uint8Array
-  readonly #start: number
+  /** With the bytes from `start` on. */
+  protected readonly slab: Uint8Array
+  protected readonly start: number
   readonly #end: number
 
   constructor(bytes: Uint8Array) {
     const { slab, start } = slabs.add(bytes)
-    this.#slab = slab
-    this.#start = start
+    this.slab = slab
+    this.start = start
     this.#end = start + bytes.length
   }
 
@@ -41,12 +41,7 @@ export class StoredBytes {
   }
 
   /** To be read at once. */
-  view(from = 0, length: number = this.#end - this.#start - from): Uint8Array {
-    return this.#slab.subarray(this.#start + from, this.#start + from + length)
-  }
-
-  /** A bloom among the bytes: a view of each is slow where many are looked at. */
-  mayHave(test: BloomTest, from: number): boolean {
-    return mayHave(test, this.#slab, this.#start + from)
+  view(from = 0, length: number = this.#end - this.start - from): Uint8Array {
+    return this.slab.subarray(this.start + from, this.start + from + length)
   }
 }
