@@ -4,7 +4,7 @@ import type { ChainInfo, ChainOrigin } from '../methods/common/chains.ts'
 import type { BlockRecord } from '../node/ledger/blockrecord.ts'
 import { headOf } from '../node/ledger/blocktree.ts'
 import type { ChainState } from '../node/ledger/chainstate.ts'
-import { FRESH_BLOCKS } from '../node/ledger/packing/keptrecord.ts'
+import { packedOf } from '../node/ledger/packing/keptrecord.ts'
 import { sizeOfChanges } from '../node/ledger/packing/worldchanges.ts'
 import { PROGRAM } from '../program.ts'
 import { encodeReceipt } from '../protocol/blocks/receipt.ts'
@@ -59,7 +59,7 @@ function ownBytes({ tree, origin }: ChainState): number {
   const { canonical } = tree
   const shared = origin?.tree.canonical.length ?? 1
   const own = Math.max(0, canonical.length - shared)
-  const fresh = Math.min(own, FRESH_BLOCKS)
+  const fresh = own - packedOf(own)
   const recordAt = (at: number): BlockRecord | undefined => canonical.at(at)
   const blocks = sampled(shared, own, (at) => bytesOf(recordAt(at)))
   const states = sampled(shared + own - fresh, fresh, (at) =>

@@ -1,11 +1,12 @@
 // The page for browsers: three files of the build, read when a browser asks for them.
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { lazy } from '../core/lrucache.ts'
 import type { Site } from '../rpc/site.ts'
 import { pathOf } from '../server/answer.ts'
 
 /** Beside the bundle; the build writes it. */
-const FOLDER = fileURLToPath(new URL('../page', import.meta.url))
+const folder = lazy(() => fileURLToPath(new URL('../page', import.meta.url)))
 
 /** The files by path. No chain has such a path, as names of chains have no dot. */
 const FILES: Readonly<Record<string, string>> = {
@@ -51,7 +52,7 @@ export function pageSite(isChain: (path: string) => boolean): Site {
     answer: async ({ target }) => {
       const path = pathOf(target)
       const contentType = FILES[path] ?? 'text/html; charset=utf-8'
-      const body = await readFile(FOLDER + (path in FILES ? path : '/index.html'), 'utf8')
+      const body = await readFile(folder() + (path in FILES ? path : '/index.html'), 'utf8')
       return { status: 200, contentType, body, headers: HEADERS }
     },
   }

@@ -40,6 +40,33 @@ const ascii = {
   },
 }
 
+/**
+ * Exports values once a part has run, instead of a getter for each: one part has hundreds, which V8 finds slowly. So what is
+ * exported must not change, and no part may import itself through others.
+ */
+const plainExports = {
+  name: 'plain-exports',
+  generateBundle: (_, output) => {
+    for (const part of Object.values(output)) if (part.type === 'chunk') exportPlainly(part)
+  },
+}
+
+function exportPlainly(part) {
+  const changing = new Set([...part.code.matchAll(/^let ([\w$]+)/gm)].map(([, name]) => name))
+  const members = []
+  const rest = part.code.replace(EXPORTED, (_, getter, returned, name, given) => {
+    const value = returned ?? given
+    if (changing.has(value)) throw new Error(`${part.fileName} exports ${value}, which may change`)
+    members.push(`\t${getter ?? name}: ${value},\n`)
+    return ''
+  })
+  part.code = `${rest}module.exports = {\n${members.join('')}};\n`
+}
+
+/** Of a part with exports for other parts, as rolldown writes it. */
+const EXPORTED =
+  /^(?:Object\.defineProperty\(exports, "([^"]+)", \{\n\tenumerable: true,\n\tget: function\(\) \{\n\t\treturn ([\w$.]+);\n\t\}\n\}\)|exports\.([\w$]+) = ([\w$.]+));\n?/gm
+
 const [{ exports: names }] = await bundle({
   devchain: path.join(root, 'src/devchain.ts'),
   command: path.join(root, 'src/cli/main.ts'),
@@ -63,7 +90,7 @@ async function bundle(input, plugins = [], folder = 'bundle', codeSplitting = pa
     input,
     platform: 'node',
     external: (id) => INSTALLED.includes(id) || id.startsWith('node:'),
-    plugins: [...plugins, programInfo, ascii],
+    plugins: [...plugins, programInfo, plainExports, ascii],
   })
   const { output } = await build.write({
     dir: path.join(dist, folder),

@@ -17,6 +17,7 @@ import {
   KeptRecord,
   kept,
   NEAR_BLOCKS,
+  packedOf,
 } from './packing/keptrecord.ts'
 
 export interface TransactionPlace {
@@ -46,6 +47,12 @@ export interface BlockTree {
   /** How many blocks ever left the canonical chain, so that their replacements get other hashes. */
   readonly abandoned: number
 }
+
+/** Blocks that the index takes at a time. */
+const INDEXED_BLOCKS = 128
+
+/** The index takes the oldest blocks where there are more: full blocks have a thousand each. */
+const MOST_PLACES = 65_536
 
 interface NetworkPart {
   readonly run: BlockRun
@@ -213,21 +220,28 @@ export function appendBlock(tree: BlockTree, appended: BlockRecord): BlockTree {
   const record = kept(appended)
   const canonical = tree.canonical.push(record)
   const grown = withRecord({ ...withoutSide(tree, hashOf(record)), canonical }, record)
-  const isDue = canonical.length - grown.oldEnd > FRESH_BLOCKS
+  const first = firstOwn(tree)
+  const packedEnd = first + packedOf(canonical.length - first)
+  const isDue = packedEnd > Math.max(grown.oldEnd, first) || grown.places.size > MOST_PLACES
   const indexed = isDue ? withOlder(grown) : grown
-  // last, as the index reads the transactions of the block that is packed
-  packOlder(canonical)
+  // last, as the index reads the transactions of the blocks that are packed
+  packOlder(indexed, packedEnd)
   return indexed
+}
+
+/** Of the chain's own blocks, after those of a fork's network. */
+function firstOwn({ network }: BlockTree): number {
+  return network === undefined ? 0 : network.number + 1
 }
 
 /** Moves the oldest blocks of the maps to the index, many at a time: each time costs as much as a hundred blocks. */
 function withOlder(tree: BlockTree): BlockTree {
-  const { canonical, network } = tree
+  const { canonical } = tree
   let { byHash, places } = tree
-  let number = Math.max(tree.oldEnd, network === undefined ? 0 : network.number + 1)
-  const end = Math.min(number + FRESH_BLOCKS / 8, canonical.length - 1, NUMBERS)
+  let number = Math.max(tree.oldEnd, firstOwn(tree))
+  const end = Math.min(number + INDEXED_BLOCKS, canonical.length - 1, NUMBERS)
   const entries: number[] = []
-  for (; number < end && entries.length < FRESH_BLOCKS / 4; number++) {
+  for (; number < end && entries.length < 2 * INDEXED_BLOCKS; number++) {
     const record = canonical.singleAt(number)
     if (record === undefined) continue
     byHash = byHash.delete(hashOf(record))
@@ -241,19 +255,27 @@ function withOlder(tree: BlockTree): BlockTree {
   return { ...tree, byHash, places, old, oldEnd: number }
 }
 
-/** Changes how older blocks are kept, for all who have them, and not what they are. */
-function packOlder(canonical: CanonicalChain): void {
-  const newest = canonical.length - 1
-  const recordAt = (ago: number): KeptRecord | undefined => {
-    const record = ago > newest ? undefined : canonical.singleAt(newest - ago)
+/**
+ * Changes how older blocks are kept, for all who have them, and not what they are.
+ * @param end of those that are packed: the last two may not be yet
+ */
+function packOlder(tree: BlockTree, end: number): void {
+  const { canonical } = tree
+  const first = firstOwn(tree)
+  const recordAt = (number: number): KeptRecord | undefined => {
+    const record = number < first ? undefined : canonical.singleAt(number)
     return record instanceof KeptRecord ? record : undefined
   }
-  const full = recordAt(FRESH_FULL_BLOCKS)
-  if (full?.hasMany) full.pack(recordAt(FRESH_FULL_BLOCKS + 1))
-  const [parent, old] = [recordAt(FRESH_BLOCKS + 1), recordAt(FRESH_BLOCKS)]
-  old?.pack(parent)
-  old?.packWorld(newest - FRESH_BLOCKS)
-  recordAt(FRESH_BLOCKS + NEAR_BLOCKS)?.thin(newest - FRESH_BLOCKS - NEAR_BLOCKS)
+  const newest = canonical.length - 1
+  const full = recordAt(newest - FRESH_FULL_BLOCKS)
+  if (full?.hasMany) full.pack(recordAt(newest - FRESH_FULL_BLOCKS - 1))
+  for (const number of [end - 2, end - 1]) {
+    const old = recordAt(number)
+    old?.pack(recordAt(number - 1))
+    old?.packWorld(number)
+  }
+  const far = newest - FRESH_BLOCKS - NEAR_BLOCKS
+  recordAt(far)?.thin(far)
 }
 
 function withoutSide(tree: BlockTree, hash: Hash): BlockTree {

@@ -25,8 +25,11 @@ import {
 } from './blockbytes.ts'
 import { type WorldChanges, worldAfter, worldChanges } from './worldchanges.ts'
 
-/** Blocks up to the head that are as they were made. Some 12 kB each. */
+/** Blocks up to the head that are as they were made, in a long chain. Some 12 kB each. */
 export const FRESH_BLOCKS = 1024
+
+/** A chain of so many has none that are bytes: to make them takes a tenth of a send. */
+export const UNPACKED_BLOCKS = 4096
 
 /** The same of blocks with more than `MANY` transactions, of which each takes some 2 kB. */
 export const FRESH_FULL_BLOCKS = 64
@@ -327,6 +330,11 @@ export function kept(record: BlockRecord, parent?: BlockRecord): BlockRecord {
   const { isLoaded, isStateless } = record
   if (record instanceof KeptRecord || isLoaded === true || isStateless === true) return record
   return new KeptRecord(record, parent)
+}
+
+/** Of a chain's own blocks, how many from the first on are bytes: two more for each block, until `FRESH_BLOCKS` are left. */
+export function packedOf(blocks: number): number {
+  return Math.max(0, Math.min(blocks - FRESH_BLOCKS, 2 * (blocks - UNPACKED_BLOCKS)))
 }
 
 export function hashOf(record: BlockRecord): Hash {

@@ -19,8 +19,8 @@ import { packBlock, unpackBlock } from '../../../../src/node/ledger/packing/bloc
 import { HashIndex } from '../../../../src/node/ledger/packing/hashindex.ts'
 import {
   DECODED_BLOCKS,
-  FRESH_BLOCKS,
   KeptRecord,
+  UNPACKED_BLOCKS,
   WORLD_STEP,
   withWorldReady,
 } from '../../../../src/node/ledger/packing/keptrecord.ts'
@@ -244,7 +244,7 @@ describe('a long chain', () => {
     timeout: 60_000,
   }, async () => {
     const chain = await testChain({ baseFee: 0n })
-    const blocks = FRESH_BLOCKS + 500
+    const blocks = UNPACKED_BLOCKS + 500
     await fill(chain, 0, 100)
     const snapshot = await chain.update(takeSnapshot)
     await fill(chain, 100, blocks - 100)
@@ -256,6 +256,22 @@ describe('a long chain', () => {
     expect(transactionPlace(chain.state.tree, gone)).toBeUndefined()
     await fill(chain, 100, 50)
     checkAll(chain, 150)
+    chain.close()
+  })
+
+  test('is indexed once it is long, on a fork by its own blocks', async () => {
+    const chain = await testChain({ baseFee: 0n })
+    const { bulk } = chain.execution
+    await chain.update((state) => mine(chain.executor, state, { now: NOON, blocks: 9_000n, bulk }))
+    const { tree } = chain.state
+    const run = tree.canonical.tail!.run
+    await chain.update((state) => ({
+      state: { ...state, tree: { ...tree, network: { number: 9_000, run } } },
+      value: undefined,
+    }))
+    await fill(chain, 0, 20)
+    expect(chain.state.tree.places.size).toBe(20)
+    expect(chain.state.tree.old).toBe(HashIndex.none)
     chain.close()
   })
 
@@ -286,7 +302,7 @@ describe('a long chain', () => {
 
   test('is looked through for an account, and has a world from so many blocks on', async () => {
     const chain = await testChain({ baseFee: 0n })
-    await fill(chain, 0, FRESH_BLOCKS + LOOKED_THROUGH + 2)
+    await fill(chain, 0, UNPACKED_BLOCKS + LOOKED_THROUGH)
     const { canonical } = chain.state.tree
     const untouched = addressOf(0xdead)
     const near = canonical.at(LOOKED_THROUGH - 1)!
@@ -302,7 +318,7 @@ describe('a long chain', () => {
 
   test('has its first blocks decoded after a search through more than stay so', async () => {
     const chain = await testChain({ baseFee: 0n })
-    await fill(chain, 0, FRESH_BLOCKS + 3 * DECODED_BLOCKS)
+    await fill(chain, 0, UNPACKED_BLOCKS + 2 * DECODED_BLOCKS)
     const search = () =>
       queryLogs(chain.state, {
         from: { kind: 'tag', tag: 'earliest' },
