@@ -11,7 +11,10 @@ const deflate = (bytes: Buffer): Promise<Buffer> =>
   promisify<Buffer, ZlibOptions, Buffer>(deflateRaw)(bytes, { level: constants.Z_BEST_SPEED })
 const inflate = (bytes: Buffer): Promise<Buffer> => promisify<Buffer, Buffer>(inflateRaw)(bytes)
 
-/** Characters compressed together: few enough not to block other work, enough for traces to shrink well. */
+/**
+ * Characters written or compressed together: few enough not to block other work, enough for traces to shrink well and to be
+ * sent at once, as many small pieces take twice as long.
+ */
 const PIECE = 512 * 1024
 
 /** Pieces queued for compression before the writer waits. */
@@ -234,8 +237,8 @@ function utf8Of(text: string): Buffer {
 /** From so many items on, a list is written in turns. */
 const MANY = 64
 
-/** Items that are written before other work may get a turn. */
-const IN_A_ROW = 128
+/** Items of a list's first piece. The next have as many as probably take `PIECE`. */
+const FIRST_ITEMS = 128
 
 const LIST_BEGIN = 0x5b
 
@@ -258,11 +261,15 @@ async function writeList<T>(
   bytesOf: (items: readonly T[]) => Buffer,
 ): Promise<JsonText> {
   const writer = new JsonWriter()
-  for (let from = 0; from < items.length; from += IN_A_ROW) {
+  let count = FIRST_ITEMS
+  for (let from = 0; from < items.length; ) {
     if (from > 0) await writer.yieldIfDue()
-    const piece = bytesOf(items.slice(from, from + IN_A_ROW))
+    const some = items.slice(from, from + count)
+    const piece = bytesOf(some)
     if (from === 0) piece[0] = LIST_BEGIN
     writer.piece(piece)
+    from += some.length
+    count = Math.ceil((PIECE * some.length) / piece.length)
   }
   writer.write(']')
   return writer.end({ value: () => items.map(encode), count: items.length })
