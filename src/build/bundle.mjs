@@ -60,7 +60,10 @@ function exportPlainly(part) {
     members.push(`\t${getter ?? name}: ${value},\n`)
     return ''
   })
-  part.code = `${rest}module.exports = {\n${members.join('')}};\n`
+  // a library in CommonJS is run when its export is read
+  const hasOthers = /^Object\.defineProperty\(exports, "/m.test(rest)
+  if (members.length > 0 && !hasOthers)
+    part.code = `${rest}module.exports = {\n${members.join('')}};\n`
 }
 
 /** Of a part with exports for other parts, as rolldown writes it. */

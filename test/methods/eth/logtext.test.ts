@@ -83,7 +83,7 @@ test('the JSON of many logs written at once equals that of single logs', async (
 test('the JSON of many logs is written in turns, with the same text as that of single logs', async () => {
   const [one, two, three] = logsOf(record)
   const changed: Partial<LogEntry>[] = [{}, { removed: true }, { pending: true }]
-  const entries = Array.from({ length: 2_000 }, (_, index) => ({
+  const entries = Array.from({ length: 12_000 }, (_, index) => ({
     ...[one!, two!, three!][index % 3]!,
     ...changed[index % 7],
     logIndex: index,
@@ -91,7 +91,7 @@ test('the JSON of many logs is written in turns, with the same text as that of s
   using _time = slowClock(10)
   using others = countTurns()
   const text = await written(entries, { bytesOfLog: undefined })
-  expect(others.count()).toBeGreaterThan(10)
+  expect(others.count()).toBeGreaterThan(5)
   expect(text === JSON.stringify(logsShape.encode(entries))).toBe(true)
 })
 

@@ -89,14 +89,14 @@ test('a thousand snapshots in a row are packed without a call for each', async (
 test('blocks that were packed in memory are there, by number, hash and transaction', async () => {
   const chain = await testChain()
   const now = chain.environment.now()
-  for (let nonce = 0n; nonce < 28n; nonce++) {
+  for (let nonce = 0n; nonce < 45n; nonce++) {
     await sendRawTransaction(chain, signed(chain, { nonce }).raw)
     // one by one: bulk mining makes runs
     await chain.update((state) => mine(chain.executor, state, { now, blocks: 99n }))
   }
   const unpacked = unpackState(packState(chain.state))
   expect(unpacked.tree.oldEnd).toBeGreaterThan(0)
-  for (let number = 1; number < 2500; number += 50) {
+  for (let number = 1; number < 4400; number += 50) {
     const [before, after] = [chain.state, unpacked].map(({ tree }) => tree.canonical.at(number)!)
     const { block, executed, world } = before!
     expect(after!.block).toEqual(block)
