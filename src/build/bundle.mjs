@@ -40,10 +40,7 @@ const ascii = {
   },
 }
 
-/**
- * Exports values once a part has run, instead of a getter for each: one part has hundreds, which V8 finds slowly. So what is
- * exported must not change, and no part may import itself through others.
- */
+/** Exports final values once a part has run, instead of hundreds of getters. No part may import itself through others. */
 const plainExports = {
   name: 'plain-exports',
   generateBundle: (_, output) => {

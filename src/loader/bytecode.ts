@@ -44,10 +44,9 @@ export interface BytecodeOptions {
 export type ScriptCompiler = (file: string, text: string) => unknown
 
 /**
- * Compiles with bytecode cached by an earlier start. The cache key is the hash in the part's name and node's version. V8
- * refuses
- * bytecode of another version or other flags, but crashes on damaged bytecode; sealed.ts detects that. If
- * caching fails, only time is lost.
+ * Compiles with bytecode cached by an earlier start. The cache key is the hash in the part's name and node's version. V8 refuses
+ * bytecode of another version or other flags, but crashes on damaged bytecode; sealed.ts detects that. If caching fails, only
+ * time is lost.
  */
 export function compileWithBytecode(options: BytecodeOptions): ScriptCompiler {
   const { folder, keepAfterMs, onStarted, program = process } = options

@@ -1,8 +1,7 @@
 // Accelerator: loads the parts of the built program faster than node's `require`, its plain twin.
-// It saves about two fifths of the start (row bootMs): it gives V8 the bytecode cached by an earlier start (bytecode.ts),
-// and loads node's modules on first use. After the start it makes V8 optimize sooner (tuning.ts): rows callPerS,
-// estimatePerS and valuePerS. Its door is one line in bin/devchain.js. Without that line and this folder, `require`
-// loads the same files; test/loader/without.test.ts compares the two.
+// It saves about two fifths of the start (row bootMs): it gives V8 the bytecode cached by an earlier start (bytecode.ts), and loads
+// node's modules on first use. After the start it makes V8 optimize sooner (tuning.ts): rows callPerS, estimatePerS and valuePerS. Its
+// door is one line in bin/devchain.js. Without both, `require` loads the same files; test/loader/bundle.test.ts compares the two.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { type BytecodeOptions, compileWithBytecode } from './bytecode.ts'

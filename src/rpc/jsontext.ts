@@ -11,10 +11,7 @@ const deflate = (bytes: Buffer): Promise<Buffer> =>
   promisify<Buffer, ZlibOptions, Buffer>(deflateRaw)(bytes, { level: constants.Z_BEST_SPEED })
 const inflate = (bytes: Buffer): Promise<Buffer> => promisify<Buffer, Buffer>(inflateRaw)(bytes)
 
-/**
- * Characters written or compressed together: few enough not to block other work, enough for traces to shrink well and to be
- * sent at once, as many small pieces take twice as long.
- */
+/** Characters written or compressed together, few enough not to block other work: small pieces shrink little and are sent slowly. */
 const PIECE = 512 * 1024
 
 /** Pieces queued for compression before the writer waits. */

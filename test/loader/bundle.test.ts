@@ -184,3 +184,34 @@ test('the bundle starts many times at once with one bytecode folder', async () =
   expect(kept().every((name) => name.endsWith('.cache'))).toBe(true)
   await (await start()).stop()
 })
+
+test('each part of the bundle exports what others read of it', () => {
+  const folder = path.join(ROOT, 'dist/bundle')
+  const parts = readdirSync(folder).filter((each) => each.endsWith('.cjs'))
+  const texts = new Map(parts.map((each) => [each, readFileSync(path.join(folder, each), 'utf8')]))
+  const exported = new Map([...texts].map(([part, text]) => [part, exportsOf(text)]))
+  let reads = 0
+  for (const [part, text] of texts) {
+    const required = text.matchAll(/^const (require_\w+) = require\("\.\/([^"]+)"\)/gm)
+    const names = [...required].flatMap(([, local, file]) =>
+      [...text.matchAll(new RegExp(`\\b${local}\\.([\\w$]+)`, 'g'))].map(([, name]) => [
+        file!,
+        name!,
+      ]),
+    )
+    const defaults = text.matchAll(/require\("\.\/([^"]+)"\)\.default/g)
+    for (const [file, name] of [...names, ...[...defaults].map(([, of]) => [of!, 'default'])]) {
+      expect(exported.get(file!)!.has(name!), `${part} reads ${name} of ${file}`).toBe(true)
+      reads += 1
+    }
+  }
+  expect(reads).toBeGreaterThan(1_000)
+})
+
+function exportsOf(text: string): ReadonlySet<string> {
+  const forms =
+    /^(?:\t([\w$]+): [\w$.]+,$|exports\.([\w$]+) = |Object\.defineProperty\(exports, "([^"]+)")/gm
+  return new Set(
+    [...text.matchAll(forms)].map(([, member, name, getter]) => (member ?? name ?? getter)!),
+  )
+}

@@ -1,7 +1,6 @@
 // One-line messages for wrong arguments.
 import type { Command, CommanderError } from 'commander'
 import { printValue } from '../../core/errors.ts'
-import { lazy } from '../../core/lrucache.ts'
 import { hintOf, nearest } from '../../core/nearest.ts'
 import { flagOf, OPTION_KEYS, optionOf } from '../../options/derived.ts'
 import { SUBCOMMANDS } from './subcommands.ts'
@@ -30,15 +29,15 @@ function unknownOption(command: Command, text: string): string {
   if (flags.includes(flag)) return `${flag} takes no value, got ${printValue(value)}`
   if (/^-\d/.test(flag))
     return `unknown option ${flag}; to pass it as an argument, write it after --`
-  const ours = foreign().get(flag)
+  const ours = FOREIGN.get(flag)
   if (ours !== undefined) return `unknown option ${flag}; did you mean ${ours}?`
-  const why = needless().get(flag)
+  const why = NEEDLESS.get(flag)
   if (why !== undefined) return `unknown option ${flag}; omit it: ${why}`
   return `unknown option ${flag}${hintOf(flag, flags)}`
 }
 
 /** Flags of other nodes whose names are too different to be suggested. */
-const foreign = byFlag({
+const FOREIGN = byFlag({
   '--fork URL': '-f --fork-url --rpc-url --fork.url --fork.network',
   '--fork URL@BLOCK': '--fork-block-number --fork.blockNumber',
   '--fork URL@-N': '--fork.preLatestConfirmations',
@@ -53,20 +52,18 @@ const foreign = byFlag({
 })
 
 /** Flags of other nodes without a counterpart here, and why. */
-const needless = byFlag({
+const NEEDLESS = byFlag({
   'devchain learns the rate limits of a forked network and logs waits':
     '--compute-units-per-second --no-rate-limit --no-rpc-rate-limit --fork.requestsPerSecond',
   'devchain detects the network by its chain id and blocks':
     '--network -n --optimism --celo --chain-type',
 })
 
-function byFlag(flags: Readonly<Record<string, string>>): () => ReadonlyMap<string, string> {
-  return lazy(() => {
-    const pairs = Object.entries(flags).flatMap(([ours, theirs]) =>
-      theirs.split(' ').map((each) => [each, ours] as const),
-    )
-    return new Map(pairs)
-  })
+function byFlag(flags: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
+  const pairs = Object.entries(flags).flatMap(([ours, theirs]) =>
+    theirs.split(' ').map((each) => [each, ours] as const),
+  )
+  return new Map(pairs)
 }
 
 /** @param declared the option as declared: `--port <PORT>` */

@@ -255,10 +255,7 @@ function withOlder(tree: BlockTree): BlockTree {
   return { ...tree, byHash, places, old, oldEnd: number }
 }
 
-/**
- * Changes how older blocks are kept, for all who have them, and not what they are.
- * @param end of those that are packed: the last two may not be yet
- */
+/** Changes how blocks before `end` are kept, for all who have them, and not what they are: the last two, as others are already. */
 function packOlder(tree: BlockTree, end: number): void {
   const { canonical } = tree
   const first = firstOwn(tree)
@@ -274,8 +271,7 @@ function packOlder(tree: BlockTree, end: number): void {
     old?.pack(recordAt(number - 1))
     old?.packWorld(number)
   }
-  const far = newest - FRESH_BLOCKS - NEAR_BLOCKS
-  recordAt(far)?.thin(far)
+  recordAt(newest - FRESH_BLOCKS - NEAR_BLOCKS)?.thin(newest - FRESH_BLOCKS - NEAR_BLOCKS)
 }
 
 function withoutSide(tree: BlockTree, hash: Hash): BlockTree {
