@@ -234,8 +234,9 @@ function utf8Of(text: string): Buffer {
 /** From so many items on, a list is written in turns. */
 const MANY = 64
 
-/** Items of a list's first piece. The next have as many as probably take `PIECE`. */
+/** Items of a list's first piece, and most of one. Those between have as many as probably take `PIECE`: later ones may be longer. */
 const FIRST_ITEMS = 128
+const MOST_ITEMS = 1024
 
 const LIST_BEGIN = 0x5b
 
@@ -266,7 +267,7 @@ async function writeList<T>(
     if (from === 0) piece[0] = LIST_BEGIN
     writer.piece(piece)
     from += some.length
-    count = Math.ceil((PIECE * some.length) / piece.length)
+    count = Math.min(Math.ceil((PIECE * count) / piece.length), 4 * count, MOST_ITEMS)
   }
   writer.write(']')
   return writer.end({ value: () => items.map(encode), count: items.length })

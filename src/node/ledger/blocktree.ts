@@ -167,8 +167,8 @@ export function* filledToRead(
   from: number,
   to: number,
 ): IterableIterator<BlockRecord> {
-  const { canonical, network } = tree
-  const own = network === undefined ? from : Math.max(from, network.number + 1)
+  const { canonical } = tree
+  const own = Math.max(from, firstOwn(tree))
   for (let number = from; number < Math.min(own, to, canonical.length); number++) {
     yield recordToRead(tree, canonical.at(number)!)
   }
@@ -255,7 +255,7 @@ function withOlder(tree: BlockTree): BlockTree {
   return { ...tree, byHash, places, old, oldEnd: number }
 }
 
-/** Changes how blocks before `end` are kept, for all who have them, and not what they are: the last two, as others are already. */
+/** Packs the last two blocks before `end`; those before are packed. It changes how they are kept, not what they are. */
 function packOlder(tree: BlockTree, end: number): void {
   const { canonical } = tree
   const first = firstOwn(tree)

@@ -91,7 +91,7 @@ test('the JSON of many logs is written in turns, with the same text as that of s
   using _time = slowClock(10)
   using others = countTurns()
   const text = await written(entries, { bytesOfLog: undefined })
-  expect(others.count()).toBeGreaterThan(5)
+  expect(others.count()).toBeGreaterThan(10)
   expect(text === JSON.stringify(logsShape.encode(entries))).toBe(true)
 })
 

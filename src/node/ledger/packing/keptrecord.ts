@@ -28,11 +28,11 @@ import { type WorldChanges, worldAfter, worldChanges } from './worldchanges.ts'
 /** Blocks up to the head that are as they were made, in a long chain. Some 12 kB each. */
 export const FRESH_BLOCKS = 1024
 
-/** A chain of so many has none that are bytes: to make them takes a tenth of a send. */
-export const UNPACKED_BLOCKS = 4096
-
 /** The same of blocks with more than `MANY` transactions, of which each takes some 2 kB. */
 export const FRESH_FULL_BLOCKS = 64
+
+/** A chain of so many has none that are bytes but full ones: to make them takes a tenth of a send. */
+export const UNPACKED_BLOCKS = 4096
 
 const MANY = 16
 
