@@ -45,9 +45,7 @@ export interface ForkSettings extends DevchainSettings {
 /** Receives warnings without secrets. */
 type OnNotice = (text: string) => void
 
-/**
- * @throws {DevchainError} `INVALID_PARAMS` for what cannot be forked, `UPSTREAM_FAILED` if the network does not answer
- */
+/** @throws {DevchainError} `INVALID_PARAMS` for what cannot be forked, `UPSTREAM_FAILED` if the network does not answer */
 export async function openFork(settings: ForkSettings, onNotice: OnNotice): Promise<OpenFork> {
   return settings.forkReplay === undefined
     ? await withWaitBudget(() => openNetwork(settings, onNotice))

@@ -129,10 +129,7 @@ export class ProvenTries {
     return gathering()?.hasGuessed === true ? 'some of its state is not fetched yet' : undefined
   }
 
-  /**
-   * A deletion may need the other child of a branch, whose name is unknown: fetches proofs of made-up names on its
-   * path.
-   */
+  /** A deletion may need the other child of a branch, whose name is unknown: fetches proofs of made-up names on its path. */
   async fetchNodes(misses: readonly NodeMiss[]): Promise<void> {
     const byOwner = new Map<Address | undefined, string[]>()
     for (const { owner, prefix } of misses) {

@@ -1,5 +1,4 @@
-// Files with a check copy of their content: damaged, truncated or renamed files read as missing. V8 trusts bytecode
-// blindly.
+// Files with a check copy of their content: damaged, truncated or renamed files read as missing. V8 trusts bytecode blindly.
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import path from 'node:path'
 

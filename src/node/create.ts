@@ -1,12 +1,13 @@
 // Makes a chain: from its options to its first state.
 import { DevchainError } from '../core/errors.ts'
 import { type Address, EMPTY_BYTES, paddedBytes, ZERO_HASH } from '../core/hex.ts'
+import { lazy } from '../core/lrucache.ts'
 import type { Executor } from '../evm/executor.ts'
 import { createExecutor } from '../evm/run/lazyexecutor.ts'
 import { chainParameters } from '../options/derived.ts'
 import { OPTIONS } from '../options/table.ts'
-import { sealBlock } from '../protocol/blocks/block.ts'
-import { type Header, headerOf } from '../protocol/blocks/header.ts'
+import { type Block, sealBlock } from '../protocol/blocks/block.ts'
+import { type Header, hashHeader, headerOf } from '../protocol/blocks/header.ts'
 import { INITIAL_BASE_FEE } from '../protocol/fees.ts'
 import { type ForkSchedule, type Hardfork, hardforkAt } from '../protocol/forks.ts'
 import {
@@ -337,16 +338,30 @@ function genesisRecord(
   const empty = headerOf(environment, genesis?.parentHash ?? ZERO_HASH, {
     transactions: [],
     receipts: [],
-    stateRoot: stateRoot(world),
+    stateRoot: ZERO_HASH,
     extraData: genesis?.extraData ?? (genesis === undefined ? settings.extraData : EMPTY_BYTES),
   })
-  const header: Header = {
+  const unhashed: Header = {
     ...empty,
     gasUsed: genesis?.gasUsed ?? 0n,
     blobGasUsed: empty.blobGasUsed === undefined ? undefined : (genesis?.blobGasUsed ?? 0n),
     nonce: genesis === undefined ? nonceAt(config, hardfork) : paddedBytes(genesis.nonce ?? 0n, 8),
   }
-  const block = sealBlock(header, [], [])
+  // on read, as hashing a large genesis takes as long as the rest of a start
+  const header: Header = {
+    ...unhashed,
+    get stateRoot() {
+      return stateRoot(world)
+    },
+  }
+  const hash = lazy(() => hashHeader(header))
+  const block: Block = {
+    ...sealBlock(unhashed, []),
+    header,
+    get hash() {
+      return hash()
+    },
+  }
   return { block, executed: [], world, totalDifficulty: header.difficulty }
 }
 

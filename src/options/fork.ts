@@ -36,9 +36,7 @@ const BLOCK = /^(-?\d+|0x[0-9a-fA-F]{1,64}|latest|safe|finalized|earliest)$/
 const URL_WITH_BLOCK =
   /^(https?:\/\/\S+?)(?:@(-?\d+|0x[0-9a-fA-F]{1,64}|latest|safe|finalized|earliest))?$/i
 
-/**
- * Text after the last `@` that is neither a block nor a host: a misspelled block, which would be used as a host or path.
- */
+/** Text after the last `@` that is neither a block nor a host: a misspelled block, which would be used as a host or path. */
 const URL_WITH_OTHER =
   /^https?:\/\/(?:(?:localhost|[\w-]+(?:\.[\w-]+)+|\[[\da-f:.]+\])(?::\d*)?@(?:[\w-]*|-?\d+\.\d+)|[^/]+\/.*[^/]@[\w-]*)$/i
 

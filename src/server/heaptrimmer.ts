@@ -7,9 +7,7 @@ const LARGE = 16 * 1024 * 1024
 /** Milliseconds without a long reply: a busy server collects garbage anyway. */
 const QUIET_MS = 1_000
 
-/**
- * The first hint ends the collection in progress, which keeps what was alive when it began; the second collects the rest.
- */
+/** The first hint ends the collection in progress, which keeps what was alive when it began; the second collects the rest. */
 const HINTS = 3
 
 /** V8 grows its heap for a large reply, and does not shrink it while nothing happens. */

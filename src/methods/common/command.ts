@@ -15,10 +15,7 @@ import type { Account } from '../../state/world.ts'
 import { ack } from '../compat/profile.ts'
 import { type Declared, type MethodContext, type Methods, method } from './context.ts'
 
-/**
- * As a declaration; `effects` defaults to `chain`, the result to null or true, and the handler's result is
- * discarded.
- */
+/** As a declaration; `effects` defaults to `chain`, the result to null or true, and the handler's result is discarded. */
 type Command<P extends readonly Param<unknown>[]> = Omit<
   Declared<P, unknown>,
   'result' | 'handle'

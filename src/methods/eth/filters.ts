@@ -64,10 +64,7 @@ const changes: Encoder<FilterChanges> = {
 /** Transaction hashes per receipt subscription, as in geth. */
 const MAX_HASHES = 200
 
-/**
- * The second parameter: a log filter, whether pending transactions come in full, or the hashes whose receipts are
- * wanted.
- */
+/** The second parameter: a log filter, whether pending transactions come in full, or the hashes whose receipts are wanted. */
 interface Details {
   readonly query: LogQuery
   readonly bodies: boolean

@@ -37,10 +37,7 @@ export function newTraceWork({
   return { writer: new JsonWriter(), budget, cancellation: caller, project: project.project }
 }
 
-/**
- * The tracer also enforces the limits, waits for the writer, and throws `CANCELLED` when
- * the request is cancelled.
- */
+/** The tracer also enforces the limits, waits for the writer, and throws `CANCELLED` when the request is cancelled. */
 function begin(
   { writer, budget, cancellation, project }: TraceWork,
   recorder: Recorder,

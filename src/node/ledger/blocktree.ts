@@ -35,7 +35,7 @@ interface SideBlocks {
 export interface BlockTree {
   /** `canonical.at(n)` is block n. Never empty: block 0 is the genesis. */
   readonly canonical: CanonicalChain
-  /** Excludes runs of empty blocks, and blocks of `old`: `blockByHash` finds all. */
+  /** Excludes runs of empty blocks, blocks of `old`, and the genesis, which is hashed on read: `blockByHash` finds all. */
   readonly byHash: PersistentMap<Hash, BlockRecord>
   /** Of the blocks from `oldEnd` on. */
   readonly places: PersistentMap<Hash, TransactionPlace>
@@ -86,7 +86,7 @@ export const emptyTree: BlockTree = {
 }
 
 export function treeFrom(genesis: BlockRecord): BlockTree {
-  return appendBlock(emptyTree, genesis)
+  return { ...emptyTree, canonical: emptyTree.canonical.push(kept(genesis)) }
 }
 
 export function headOf(tree: BlockTree): BlockRecord {
@@ -153,7 +153,7 @@ function findOld<T>(
   hash: Hash,
   read: (record: BlockRecord) => T | undefined,
 ): { readonly record: BlockRecord; readonly value: T } | undefined {
-  for (const number of old.find(hash)) {
+  for (const number of [...old.find(hash), 0]) {
     const record = canonical.singleAt(number)
     const value = record && read(record)
     if (record !== undefined && value !== undefined) return { record, value }

@@ -186,11 +186,6 @@ export function pendingOf(pool: Pool, world: World): PooledTransaction[] {
   return [...pendingBySender(pool, world).values()].flat()
 }
 
-/** By sender and nonce. */
-export function queuedOf(pool: Pool, world: World): PooledTransaction[] {
-  return [...queuedBySender(pool, world).values()].flat()
-}
-
 /** Only senders that have some. */
 export type BySender = ReadonlyMap<Address, readonly PooledTransaction[]>
 

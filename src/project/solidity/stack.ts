@@ -157,10 +157,7 @@ function wordsOf({ output, failure }: RunFrame, contract: Contract): string | un
   return text === '' ? undefined : text
 }
 
-/**
- * Finds a throw whose end the optimizer merged with another's: code that builds the error, then jumps
- * to the shared end.
- */
+/** Finds a throw whose end the optimizer merged with another's: code that builds the error, then jumps to the shared end. */
 function saying(
   words: string,
   end: Spot | undefined,

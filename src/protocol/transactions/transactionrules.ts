@@ -1,5 +1,4 @@
-// Transaction rules of the pool and the executor, with the messages that clients expect. The caller picks and orders
-// them.
+// Transaction rules of the pool and the executor, with the messages that clients expect. The caller picks and orders them.
 import { larger, MAX_UINT64, MAX_UINT256 } from '../../core/bigints.ts'
 import { DevchainError, refusal } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'

@@ -3,6 +3,7 @@
 import { EMPTY_CODE_HASH } from '../../core/crypto/crypto.ts'
 import { Desk, keccak256, readDigest } from '../../core/crypto/keccak.ts'
 import { type Address, bigintFromBytes, bytesFromHex, hexFromBytes } from '../../core/hex.ts'
+import { lazy } from '../../core/lrucache.ts'
 import type { YieldIfDue } from '../../core/yield.ts'
 import { asBytes, EXTENSION, pairOf } from '../../protocol/trienodes.ts'
 import { Trie } from '../trie.ts'
@@ -35,6 +36,9 @@ const PAGE_MASK = PAGE_SIZE - 1
 
 /** Most accounts below one node whose objects are made together, when one of them is read. */
 const BUNDLE = 64
+
+/** Most accounts that are hashed when the root is read. To hash more at once would hold the loop. */
+const HASHED_ON_READ = 16_384
 
 /** Indexes for which a number has room beside 32 bits. */
 const MOST_ROOM = 2 ** 21
@@ -102,7 +106,7 @@ export class PackedAccounts {
     this.add(address, '')
   }
 
-  /** Sorts and hashes the accounts, unless an address is there twice. Add nothing later. */
+  /** Sorts the accounts, and hashes many, unless an address is there twice. Add nothing later. */
   async world(yieldIfDue: YieldIfDue): Promise<PackedWorld> {
     const repeated = await this.#sort(yieldIfDue)
     if (repeated !== undefined) return { repeated: this.#accountOf(repeated).address }
@@ -175,13 +179,15 @@ export class PackedAccounts {
       start = end
     }
     const node = makeFork(children, count, this.#keyOf(from), depth, fork, NO_EDIT)
-    // here, as asking the root for all hashes at once would hold the loop
-    referenceOf(node, encodeAccount)
+    if (this.#count > HASHED_ON_READ) referenceOf(node, encodeAccount)
     return node
   }
 
   #bundle(from: number, to: number, depth: number): Blinded<Account> {
-    this.#hash(from, to, depth, 0)
+    const reference = lazy(() => {
+      this.#hash(from, to, depth, 0)
+      return readDigest(desk.view, 0)
+    })
     let made: WeakRef<WholeNode<Account>> | undefined
     const reveal = (): WholeNode<Account> => {
       const known = made?.deref()
@@ -190,11 +196,12 @@ export class PackedAccounts {
       made = new WeakRef(node)
       return node
     }
-    const reference = readDigest(desk.view, 0)
     return {
       kind: 'blinded',
       edit: undefined,
-      reference,
+      get reference() {
+        return reference()
+      },
       reveal,
       isKnown: () => true,
       whole: reveal,

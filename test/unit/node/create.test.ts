@@ -1,11 +1,12 @@
 // A chain made of options: its genesis block, accounts and settings.
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { parseAddress, ZERO_HASH } from '../../../src/core/hex.ts'
 import { addresses } from '../../../src/node/accounts/accounts.ts'
 import { mine } from '../../../src/node/commands/mine.ts'
 import { createChain, FIXED_GENESIS_TIMESTAMP } from '../../../src/node/create.ts'
-import { headOf } from '../../../src/node/ledger/blocktree.ts'
+import { blockByHash, headOf } from '../../../src/node/ledger/blocktree.ts'
 import { parseGenesis } from '../../../src/state/genesis.ts'
+import { Trie } from '../../../src/state/trie.ts'
 import { balanceAt, codeAt, stateRoot, storageAt } from '../../../src/state/world.ts'
 import { headTime, NOON, testChain } from './chains.ts'
 
@@ -46,6 +47,17 @@ describe('a chain without options', () => {
     }
     expect(headTime(chain)).toBeGreaterThanOrEqual(before)
     expect(headTime(chain)).toBeLessThanOrEqual(secondsNow())
+  })
+
+  it('hashes its genesis when that is read', async () => {
+    const root = vi.spyOn(Trie.prototype, 'rootHash', 'get')
+    const { tree } = (await createChain()).state
+    const genesis = headOf(tree)
+    const { number, timestamp } = genesis.block.header
+    expect([number, timestamp > 0n, root.mock.calls.length]).toEqual([0n, true, 0])
+    expect(blockByHash(tree, genesis.block.hash)).toBe(genesis)
+    expect(root.mock.calls.length).toBeGreaterThan(0)
+    root.mockRestore()
   })
 
   it('has the deterministic deployer unless it is disabled', async () => {

@@ -14,7 +14,7 @@ import { mine } from '../../../../src/node/commands/mine.ts'
 import { startMining, stopMining } from '../../../../src/node/commands/miningmode.ts'
 import { changeAccounts } from '../../../../src/node/commands/settings.ts'
 import { headOf, transactionPlace } from '../../../../src/node/ledger/blocktree.ts'
-import { pendingOf, queuedOf } from '../../../../src/node/pool/pool.ts'
+import { pendingOf, queuedBySender } from '../../../../src/node/pool/pool.ts'
 import { fillTransaction } from '../../../../src/node/sending/fill.ts'
 import { sendRawTransaction, sendTransaction } from '../../../../src/node/sending/send.ts'
 import { signRequest } from '../../../../src/node/sending/sign.ts'
@@ -86,7 +86,8 @@ describe('sending under instant mining', () => {
       [1n, 2n].map((nonce) => sendRawTransaction(chain, signed(chain, { nonce }).raw)),
     )
     expect(height(chain)).toBe(0n)
-    expect(queuedOf(chain.state.pool, headOf(chain.state.tree).world)).toHaveLength(2)
+    const { pool, tree } = chain.state
+    expect(queuedBySender(pool, headOf(tree).world).get(account(chain, 0))).toHaveLength(2)
     await sendRawTransaction(chain, signed(chain, { nonce: 0n }).raw)
     expect(height(chain)).toBe(3n)
     expect(
