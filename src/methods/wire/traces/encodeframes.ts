@@ -138,7 +138,8 @@ export function flatFrame({ frame, traceAddress, subtraces }: FlatFrame, form: F
 function callText(frame: CallFrame, dimensions: GasDimensions | undefined): string {
   const { kind, from, to, value, gas, gasUsed, input, output, failure, revertText, logs } = frame
   let text = `{"from":"${from}","gas":"${quantityFromBigint(gas)}","gasUsed":"${quantityFromBigint(gasUsed)}"`
-  for (const [name, amount] of gasMembers(frame, dimensions)) text += `,"${name}":"${amount}"`
+  const parts = gasMembers(frame, dimensions)
+  for (const name in parts) text += `,"${name}":"${parts[name]}"`
   if (to !== null) text += `,"to":"${to}"`
   text += `,"input":"${hexFromBytes(input)}"`
   const isGiven = failure === undefined || failure.kind === 'revert'
@@ -154,15 +155,15 @@ function callText(frame: CallFrame, dimensions: GasDimensions | undefined): stri
 function gasMembers(
   { stateGasUsed }: CallFrame,
   dimensions: GasDimensions | undefined,
-): readonly (readonly [name: string, amount: string])[] {
+): Readonly<Record<string, string>> {
   if (dimensions === undefined) {
-    return stateGasUsed === undefined ? [] : [['stateGasUsed', signedQuantity(stateGasUsed)]]
+    return stateGasUsed === undefined ? {} : { stateGasUsed: signedQuantity(stateGasUsed) }
   }
-  return [
-    ['executionGasUsed', signedQuantity(dimensions.executionGasUsed)],
-    ['stateGasUsed', signedQuantity(dimensions.stateGasUsed)],
-    ['gasRefund', signedQuantity(dimensions.gasRefund)],
-  ]
+  return {
+    executionGasUsed: signedQuantity(dimensions.executionGasUsed),
+    stateGasUsed: signedQuantity(dimensions.stateGasUsed),
+    gasRefund: signedQuantity(dimensions.gasRefund),
+  }
 }
 
 function signedQuantity(value: bigint): string {
@@ -209,10 +210,8 @@ function resultOf(frame: WholeFrame, { withParityErrors }: FlatForm): Json {
   // a revert keeps its return data
   const isKept = failure === undefined || (failure.kind === 'revert' && !withParityErrors)
   if (!isKept) return null
-  const gas = {
-    gasUsed: quantityFromBigint(frame.gasUsed),
-    ...Object.fromEntries(gasMembers(frame, frame.dimensions)),
-  }
+  const gasUsed = quantityFromBigint(frame.gasUsed)
+  const gas = { gasUsed, ...gasMembers(frame, frame.dimensions) }
   const isCreation = kind === 'CREATE' || kind === 'CREATE2'
   if (!isCreation) return { ...gas, output: hexFromBytes(output) }
   return { address: to ?? undefined, code: hexFromBytes(output), ...gas }
