@@ -1,5 +1,5 @@
 // A link to one peer: handshake, requests and replies, timeouts and limits.
-import { DevchainError } from '../../core/errors.ts'
+import { attempt, DevchainError } from '../../core/errors.ts'
 import { isPromise, type MaybePromise } from '../../core/promises.ts'
 import type { YieldIfDue } from '../../core/yield.ts'
 import type { ReputationEvent } from '../../node/peers.ts'
@@ -111,7 +111,7 @@ export class Link implements IntakeHolder {
     pipe.listen({
       message: (message) => this.#take(message),
       part: (bytes) => this.#takePart(bytes),
-      end: (reason) => this.#end(reason ?? 'the connection was closed'),
+      end: (reason) => this.#end(reason ?? this.#lastWord() ?? 'the connection was closed'),
     })
     this.#write({ kind: 'hello', ...options.hello() })
   }
@@ -225,6 +225,13 @@ export class Link implements IntakeHolder {
       pipe.read(false)
     }
     if (!this.#isHandling) void this.#handleAll()
+  }
+
+  /** The reason in a goodbye that nobody has read yet. */
+  #lastWord(): string | undefined {
+    const [last] = this.#waiting.slice(-1)
+    const message = last && attempt(() => decodeMessage(last))
+    return message?.kind === 'goodbye' ? message.reason : undefined
   }
 
   #isFull(): boolean {

@@ -110,7 +110,10 @@ export function blockByHash(tree: BlockTree, hash: Hash): BlockRecord | undefine
 /** A block that is in no run. */
 export function singleByHash(tree: BlockTree, hash: Hash): BlockRecord | undefined {
   const isHere = (record: BlockRecord): true | undefined => hashOf(record) === hash || undefined
-  return tree.byHash.get(hash) ?? findOld(tree, hash, isHere)?.record
+  const found = tree.byHash.get(hash) ?? findOld(tree, hash, isHere)?.record
+  if (found !== undefined) return found
+  const first = tree.canonical.singleAt(0)
+  return first && isHere(first) && first
 }
 
 /** @param block how the caller named it */
@@ -153,7 +156,7 @@ function findOld<T>(
   hash: Hash,
   read: (record: BlockRecord) => T | undefined,
 ): { readonly record: BlockRecord; readonly value: T } | undefined {
-  for (const number of [...old.find(hash), 0]) {
+  for (const number of old.find(hash)) {
     const record = canonical.singleAt(number)
     const value = record && read(record)
     if (record !== undefined && value !== undefined) return { record, value }

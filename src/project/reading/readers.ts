@@ -1,5 +1,4 @@
-// Reads artifacts beside the chain. The built program uses a thread (an accelerator: calls continue while megabytes of JSON
-// are
+// Reads artifacts beside the chain. The built program uses a thread (an accelerator: calls continue while megabytes of JSON are
 // parsed); otherwise this thread, yielding to other work.
 import { on } from 'node:events'
 import { existsSync } from 'node:fs'

@@ -1,6 +1,11 @@
 // Chains that talk: links, synchronization, competing blocks, transactions that travel.
 import { describe, expect, test } from 'vitest'
-import { decodeMessage, type LinkMessage } from '../../../src/link/protocol/messages.ts'
+import { helloOf } from '../../../src/link/protocol/handshake.ts'
+import {
+  decodeMessage,
+  encodeMessage,
+  type LinkMessage,
+} from '../../../src/link/protocol/messages.ts'
 import { mine } from '../../../src/node/commands/mine.ts'
 import { reset } from '../../../src/node/commands/snapshots.ts'
 import { headOf } from '../../../src/node/ledger/blocktree.ts'
@@ -153,6 +158,18 @@ describe('a link', () => {
     await world.pass(8_000)
     expect(c.events).toEqual([refusal])
     expect((world.pipes.length - before) / 2).toBeLessThan(8)
+  })
+
+  test('ends with the reason that the other side gave, though the connection closed before it was read', async () => {
+    await using world = new LinkWorld()
+    const a = await world.add('a')
+    const pipe = world.connect(a)
+    const identity = { nodeId: new Uint8Array(32).fill(0xee), name: 'mallory', client: 'test' }
+    pipe.send(encodeMessage({ kind: 'hello', ...helloOf(a.chain.state, identity) }))
+    pipe.send(encodeMessage({ kind: 'goodbye', reason: 'enough of this' }))
+    pipe.close()
+    await world.settle()
+    expect(a.events).toMatchObject([{ kind: 'refused', reason: 'enough of this' }])
   })
 
   test('that both sides open at once is kept once', async () => {
