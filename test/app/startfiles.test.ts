@@ -1,14 +1,14 @@
 // The files a chain starts from, read from disk.
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createDevchain } from '../../src/devchain.ts'
+import { temporaryFolder } from '../support/process/boot.ts'
 
 const ALICE = '0x00000000000000000000000000000000000a11ce'
 
 const fileOf = (text: string): string => {
-  const file = join(mkdtempSync(join(tmpdir(), 'genesis-')), 'genesis.json')
+  const file = join(temporaryFolder(onTestFinished), 'genesis.json')
   writeFileSync(file, text)
   return file
 }

@@ -14,7 +14,7 @@ import {
   http,
 } from 'viem'
 import { mnemonicToAccount } from 'viem/accounts'
-import { afterEach, describe, expect, inject, test } from 'vitest'
+import { afterAll, afterEach, describe, expect, inject, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { hexFromBytes } from '../../../src/core/hex.ts'
 import { blobOf, kzg } from '../../support/evm/blobs.ts'
@@ -43,8 +43,9 @@ let started = 0
 afterEach(async () => {
   for (const { process } of running) process.child.kill()
   await Promise.all(running.splice(0).map(({ process }) => process.ended))
-  if (started === 0) rmSync(folder, { recursive: true, force: true })
 })
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 async function start(name: string, ...args: string[]): Promise<Node> {
   const ready = path.join(folder, `${name}-${started++}`)

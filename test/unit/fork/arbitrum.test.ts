@@ -1,20 +1,19 @@
 // The contracts of Arbitrum's nodes on a fork of it: what they only read is asked of the network, at the block that is read.
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { type Hex, hexFromBytes } from '../../../src/core/hex.ts'
 import { CONTRACTS, selectorOf } from '../../../src/fork/arbitrum/functions.ts'
 import { ARB_INFO, STAND_IN } from '../../../src/fork/arbitrum/slotquery.ts'
 import { assemble, deploying, RETURN_WORD } from '../../support/evm/bytecode.ts'
 import { forkOf, sendOn, startUpstream, type Upstream, word } from '../../support/fork/upstream.ts'
+import { temporaryFolder } from '../../support/process/boot.ts'
 
 const ARBSYS = `0x${'64'.padStart(40, '0')}`
 const TABLE = `0x${'66'.padStart(40, '0')}`
 const NODE_INTERFACE = `0x${'c8'.padStart(40, '0')}`
 const GAS_INFO = `0x${'6c'.padStart(40, '0')}`
 
-/** Slots are read for the words of an answer: see question.ts. */
+/** Slots are read for the words of an answer: see slotquery.ts. */
 const IN_WORDS = `
   0 CALLDATALOAD 224 SHR 224 SHL
   CALLVALUE @more JUMPI
@@ -322,7 +321,7 @@ test('ArbGasInfo fails if the network does not respond', async () => {
 })
 
 test('a recording has the results of Arbitrum’s contracts', async () => {
-  const forkRecord = path.join(mkdtempSync(path.join(tmpdir(), 'arbitrum-')), 'fork.jsonl')
+  const forkRecord = path.join(temporaryFolder(onTestFinished), 'fork.jsonl')
   await using upstream = await startArbitrum()
   {
     await using fork = await forkOf(upstream, { forkRecord })

@@ -37,6 +37,7 @@ import {
   type Upstream,
   word,
 } from '../../support/fork/upstream.ts'
+import { nextTurn } from '../../support/waiting/turns.ts'
 
 let folder = ''
 const cacheHome = process.env.XDG_CACHE_HOME
@@ -46,7 +47,9 @@ beforeEach(() => {
   process.env.XDG_CACHE_HOME = folder
 })
 
-afterEach(() => {
+afterEach(async () => {
+  // what was put last is written in the next turn
+  await nextTurn()
   if (cacheHome === undefined) delete process.env.XDG_CACHE_HOME
   else process.env.XDG_CACHE_HOME = cacheHome
   rmSync(folder, { recursive: true, force: true })
