@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
+import { nextTurn } from '../waiting/turns.ts'
 
 export const ROOT: string = path.resolve(import.meta.dirname, '../../..')
 export const COMMAND: string = path.join(ROOT, 'bin/devchain.js')
@@ -115,8 +116,12 @@ export async function request(url: string, method: string, ...params: unknown[])
 }
 
 /** An empty folder that is gone when the test is over. */
-export function temporaryFolder(onFinished: (remove: () => void) => void): string {
+export function temporaryFolder(onFinished: (remove: () => Promise<void>) => void): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'devchain-test-'))
-  onFinished(() => rmSync(folder, { recursive: true, force: true }))
+  onFinished(async () => {
+    // the cache of a fork writes what it fetched last in the next turn
+    await nextTurn()
+    rmSync(folder, { recursive: true, force: true })
+  })
   return folder
 }
