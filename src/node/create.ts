@@ -347,7 +347,7 @@ function genesisRecord(
     blobGasUsed: empty.blobGasUsed === undefined ? undefined : (genesis?.blobGasUsed ?? 0n),
     nonce: genesis === undefined ? nonceAt(config, hardfork) : paddedBytes(genesis.nonce ?? 0n, 8),
   }
-  // on read, as hashing a large genesis takes as long as the rest of a start
+  // on read, as hashing a large genesis takes as long as the rest of a start; the size is that of any root
   const header: Header = {
     ...unhashed,
     get stateRoot() {

@@ -229,7 +229,7 @@ export class Link implements IntakeHolder {
 
   /** The reason in a goodbye that nobody has read yet. */
   #lastWord(): string | undefined {
-    const [last] = this.#waiting.slice(-1)
+    const last = this.#waiting.at(-1)
     const message = last && attempt(() => decodeMessage(last))
     return message?.kind === 'goodbye' ? message.reason : undefined
   }

@@ -1,5 +1,5 @@
-// Matches Foundry artifacts with build information, which they do not name. The compiler writes artifacts, then that, then its
-// cache, which names both; files in another order are of different compilations, or incomplete.
+// Matches Foundry artifacts with build information, which they do not name. The compiler writes artifacts, build information,
+// and its cache, which names both, in this order; files in another order are of different compilations, or incomplete.
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { LruCache } from '../../core/lrucache.ts'

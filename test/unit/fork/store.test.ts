@@ -3,7 +3,6 @@ import {
   appendFileSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -12,7 +11,6 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { crc32 } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -37,22 +35,19 @@ import {
   type Upstream,
   word,
 } from '../../support/fork/upstream.ts'
-import { nextTurn } from '../../support/waiting/turns.ts'
+import { temporaryFolder } from '../../support/process/boot.ts'
 
 let folder = ''
 const cacheHome = process.env.XDG_CACHE_HOME
 
 beforeEach(() => {
-  folder = mkdtempSync(path.join(tmpdir(), 'devchain-fork-'))
+  folder = temporaryFolder(onTestFinished)
   process.env.XDG_CACHE_HOME = folder
 })
 
-afterEach(async () => {
-  // what was put last is written in the next turn
-  await nextTurn()
+afterEach(() => {
   if (cacheHome === undefined) delete process.env.XDG_CACHE_HOME
   else process.env.XDG_CACHE_HOME = cacheHome
-  rmSync(folder, { recursive: true, force: true })
 })
 
 const ITEM = { of: `1/0x${'ab'.repeat(32)}`, method: 'eth_getBalance', params: ['0x01'] }

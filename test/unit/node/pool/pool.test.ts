@@ -72,7 +72,7 @@ describe('the pool', () => {
   it('separates transactions that can be mined from those with a nonce gap', () => {
     const pool = poolOf(...[0n, 1n, 3n, 4n].map((nonce) => transaction(ALICE, nonce)))
     expect(noncesOf(pendingOf(pool, emptyWorld))).toEqual([0n, 1n])
-    expect(noncesOf(queuedBySender(pool, emptyWorld).get(ALICE)!)).toEqual([3n, 4n])
+    expect(noncesOf([...queuedBySender(pool, emptyWorld).values()].flat())).toEqual([3n, 4n])
     expect(nextNonce(pool, emptyWorld, ALICE)).toBe(2n)
     expect(nextNonce(pool, emptyWorld, BOB)).toBe(0n)
   })
