@@ -67,10 +67,10 @@ export function bytesFromHex(text: string): Uint8Array {
   return bytes
 }
 
-/** Writes the bytes of `text` from `at` on. */
-export function putHex(bytes: Uint8Array, at: number, text: string): void {
-  for (let i = 2; i < text.length; i += 2) {
-    bytes[at + (i >> 1) - 1] = (digitAt(text, i) << 4) | digitAt(text, i + 1)
+/** Writes the bytes of `text` from `at` on. @param first the place of its first digit */
+export function putHex(bytes: Uint8Array, at: number, text: string, first = 2): void {
+  for (let i = first, to = at; i < text.length; i += 2) {
+    bytes[to++] = (digitAt(text, i) << 4) | digitAt(text, i + 1)
   }
 }
 

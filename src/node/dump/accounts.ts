@@ -91,8 +91,8 @@ export class WorldReader {
     this.#keepsEmpty = keepsEmpty
     if (!isSmall(base)) return
     this.#packed = new PackedAccounts()
-    this.plain = plainEntries(PLAIN_ACCOUNT, ([, address, balance]) => {
-      this.#packed?.add(address!, balance!)
+    this.plain = plainEntries(PLAIN_ACCOUNT, (groups) => {
+      this.#packed?.add(groups[1]!, groups[2]!)
       return this.#packed !== undefined
     })
   }

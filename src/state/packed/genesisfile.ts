@@ -65,8 +65,8 @@ async function readMembers(
   accounts: PackedAccounts,
 ): Promise<readonly string[]> {
   const members: string[] = []
-  const plain = plainEntries(PLAIN_ACCOUNT, ([, address, digits, decimal]) => {
-    accounts.add(address!, digits ?? BigInt(decimal!).toString(16))
+  const plain = plainEntries(PLAIN_ACCOUNT, (groups) => {
+    accounts.add(groups[1]!, groups[2] ?? BigInt(groups[3]!).toString(16))
     return true
   })
   let allocs = 0

@@ -1,15 +1,12 @@
 // Accounts of a large genesis, packed in bytes, and their trie, made in one pass over the sorted keys. Objects are made for
 // the accounts that are read.
-import { EMPTY_CODE_HASH } from '../../core/crypto/crypto.ts'
 import { Desk, keccak256, readDigest } from '../../core/crypto/keccak.ts'
-import { type Address, bigintFromBytes, bytesFromHex, hexFromBytes } from '../../core/hex.ts'
+import { type Address, bigintFromBytes, hexFromBytes, putHex } from '../../core/hex.ts'
 import { lazy } from '../../core/lrucache.ts'
 import type { YieldIfDue } from '../../core/yield.ts'
 import { asBytes, EXTENSION, pairOf } from '../../protocol/trienodes.ts'
 import { Trie } from '../trie.ts'
 import {
-  type Blinded,
-  EMPTY_ROOT_BYTES,
   KEY_NIBBLES,
   makeFork,
   makeLeaf,
@@ -34,7 +31,7 @@ const PAGE_BITS = 13
 const PAGE_SIZE = 1 << PAGE_BITS
 const PAGE_MASK = PAGE_SIZE - 1
 
-/** Most accounts below one node whose objects are made together, when one of them is read. */
+/** Most accounts below a node that is made only when one of them is read, and then level by level. */
 const BUNDLE = 64
 
 /** Most accounts that are hashed when the root is read. To hash more at once would hold the loop. */
@@ -54,18 +51,14 @@ const NO_EDIT = {}
 
 const desk = new Desk()
 /** The beginning of a record. */
-const draft: Buffer = Buffer.from(desk.bytes.buffer, desk.bytes.byteOffset, BALANCE)
+const draft: Uint8Array = desk.bytes.subarray(0, BALANCE)
 const key = new Uint8Array(KEY_LENGTH)
 
 /** RLP of an account without nonce, code and storage, whose balance is written into it. */
 const content = new Uint8Array(2 + 1 + 1 + BALANCE_LENGTH + 33 + 33)
 
-const TAIL = Buffer.concat([
-  Uint8Array.of(0xa0),
-  EMPTY_ROOT_BYTES,
-  Uint8Array.of(0xa0),
-  bytesFromHex(EMPTY_CODE_HASH),
-])
+/** Its two hashes; the RLP has no address. */
+const TAIL = encodeAccount(emptyAccount('0x' as Address)).subarray(-2 * 33)
 
 export type PackedWorld =
   | { readonly world: World; readonly repeated?: undefined }
@@ -93,11 +86,13 @@ export class PackedAccounts {
     if ((index & PAGE_MASK) === 0) this.#pages.push(Buffer.alloc(PAGE_SIZE * RECORD))
     const page = this.#pages[index >> PAGE_BITS]!
     const at = (index & PAGE_MASK) * RECORD
-    draft.write(address, ADDRESS, 'hex')
+    putHex(draft, ADDRESS, address, 0)
     desk.hashTo(ADDRESS, ADDRESS_LENGTH, 0)
     page.set(draft, at)
-    const whole = balance.length % 2 === 0 ? balance : `0${balance}`
-    page.write(whole, at + RECORD - whole.length / 2, 'hex')
+    const odd = balance.length & 1
+    const whole = at + RECORD - (balance.length >> 1)
+    if (odd === 1) page[whole - 1] = Number.parseInt(balance[0]!, 16)
+    putHex(page, whole, balance, odd)
   }
 
   /** Adds any account. @param address 40 hex digits */
@@ -129,12 +124,13 @@ export class PackedAccounts {
     }
     numbers.sort()
     await yieldIfDue()
-    const order = Uint32Array.from(numbers, (number) => number % room)
+    const order = new Uint32Array(count)
     this.#order = order
     let repeated: number | undefined
-    for (let i = 1; i < count; i++) {
-      if (numbers[i]! - numbers[i - 1]! > room) continue
-      const index = order[i]!
+    for (let i = 0; i < count; i++) {
+      const index = numbers[i]! % room
+      order[i] = index
+      if (i === 0 || numbers[i]! - numbers[i - 1]! > room) continue
       let at = i
       for (; at > 0; at--) {
         const difference = this.#compare(order[at - 1]!, index)
@@ -183,7 +179,8 @@ export class PackedAccounts {
     return node
   }
 
-  #bundle(from: number, to: number, depth: number): Blinded<Account> {
+  #bundle(from: number, to: number, depth: number): TrieNode<Account> {
+    if (to - from === 1) return makeLeaf(this.#keyOf(from), depth, this.#accountOf(from), NO_EDIT)
     const reference = lazy(() => {
       this.#hash(from, to, depth, 0)
       return readDigest(desk.view, 0)
@@ -192,7 +189,7 @@ export class PackedAccounts {
     const reveal = (): WholeNode<Account> => {
       const known = made?.deref()
       if (known !== undefined) return known
-      const node = this.#nodes(from, to, depth)
+      const node = this.#forkAbove(from, to, depth)
       made = new WeakRef(node)
       return node
     }
@@ -208,14 +205,13 @@ export class PackedAccounts {
     }
   }
 
-  #nodes(from: number, to: number, depth: number): WholeNode<Account> {
-    if (to - from === 1) return makeLeaf(this.#keyOf(from), depth, this.#accountOf(from), NO_EDIT)
+  #forkAbove(from: number, to: number, depth: number): WholeNode<Account> {
     const fork = this.#forkOf(from, to, depth)
     const children = new Array<TrieNode<Account> | undefined>(16).fill(undefined)
     let count = 0
     for (let start = from; start < to; count++) {
       const end = this.#endOf(start, to, fork)
-      children[this.#nibbleAt(start, fork)] = this.#nodes(start, end, fork + 1)
+      children[this.#nibbleAt(start, fork)] = this.#bundle(start, end, fork + 1)
       start = end
     }
     return makeFork(children, count, this.#keyOf(from), depth, fork, NO_EDIT)
