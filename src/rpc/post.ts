@@ -35,7 +35,7 @@ export class Poster {
 
   /** @throws {Error} with a message for users; a `TimeoutError` after `timeoutMs` */
   async post(body: string, timeoutMs: number): Promise<HttpResponse> {
-    const end = AbortSignal.timeout(timeoutMs)
+    const end = AbortSignal.timeout(Math.ceil(timeoutMs))
     try {
       let at = this.#url
       for (let moves = 0; ; moves++) {

@@ -410,7 +410,10 @@ function lineOf({ id, name, blockNumber, timestamp }: RemoteSnapshot): string {
   return `${called} at block ${number(BigInt(blockNumber))}, ${time(BigInt(timestamp))} UTC`
 }
 
-/** Retries until the chain answers, at least once. An error is an answer. */
+/** Error codes of a server that refuses the request, for example because no chain is at the path. */
+const REFUSED: readonly number[] = [-32_600, -32_005]
+
+/** Retries until the chain answers, at least once. An error of the chain is an answer. */
 async function awaitChain(url: string, timeout: string): Promise<Json> {
   const end = performance.now() + parseWait(timeout)
   for (;;) {
@@ -418,12 +421,12 @@ async function awaitChain(url: string, timeout: string): Promise<Json> {
       const left = Math.max(1, end - performance.now())
       return await ask(url, { method: 'eth_chainId' }, Math.min(left, ATTEMPT_MS))
     } catch (error) {
-      if (error instanceof ChainRefusal) return null
-      if (!(error instanceof NoChain)) throw error
+      const isRefused = error instanceof ChainRefusal && REFUSED.includes(error.code)
+      if (error instanceof ChainRefusal && !isRefused) return null
+      if (!(isRefused || error instanceof NoChain)) throw error
       if (performance.now() + ATTEMPT_EVERY_MS > end) {
-        throw new NoChain(
-          `${error.message}, after ${/\d$/.test(timeout) ? `${timeout} s` : timeout}`,
-        )
+        const waited = /\d$/.test(timeout) ? `${timeout} s` : timeout
+        throw new NoChain(`gave up after ${waited}: ${error.message}`)
       }
     }
     await new Promise((resolve) => {

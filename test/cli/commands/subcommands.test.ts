@@ -179,6 +179,8 @@ describe('a command for a running chain', () => {
   test('waits for the chain', async () => {
     expect(await said('wait')).toBe(`the chain at ${url} responds\n`)
     expect(JSON.parse(await said('wait', '--json'))).toEqual({ url, chainId: '0x21' })
+    // less than an attempt may take
+    expect(await said('wait', '--timeout', '1.5')).toBe(`the chain at ${url} responds\n`)
   })
 
   test.each<[readonly string[], number, RegExp]>([
@@ -230,7 +232,16 @@ describe('a command for a running chain', () => {
       3,
       /cannot reach a chain at .*--url sets another URL/,
     ],
-    [['wait', '--url', '1', '--timeout', '0.1'], 3, /at http:\/\/127\.0\.0\.1:1: .*, after 0\.1 s/],
+    [
+      ['wait', '--url', '1', '--timeout', '0.1'],
+      3,
+      /gave up after 0\.1 s: cannot reach a chain at http:\/\/127\.0\.0\.1:1: .*ECONNREFUSED/,
+    ],
+    [
+      ['wait', '--chain', 'nowhere', '--timeout', '100ms'],
+      3,
+      /^devchain: wait: gave up after 100ms: there is no chain at \/nowhere, only \//,
+    ],
     [['wait', '--timeout', 'long'], 2, /expected a number of seconds.*got "long"/],
     [['snapshott'], 2, /unknown command "snapshott": did you mean snapshot\?/],
     [['completions', 'tcsh'], 2, /expected one of bash, zsh, fish/],
