@@ -151,11 +151,12 @@ class InTwo implements Metering {
     }
   }
 
-  /** What the reservoir paid counts as it is: with less gas execution gas pays, unevenly among calls. */
+  /** What the reservoir paid counts as it is: with less gas execution gas pays, unevenly among calls. A transfer makes none. */
   #needOf({ gas, isCertain }: GasNeed, hasRun: boolean): GasNeed {
+    const { gas: left, reservoir } = this.#meter
+    if (!hasRun) return { gas: this.#gasLimit - left - reservoir, isCertain }
     const before = this.#gasLimit - this.gas - this.stateGas
-    const paid = hasRun ? this.stateGas - this.#meter.reservoir : this.#meter.stateUsed
-    const reserved = larger(paid, 0n)
-    return { gas: before + gas + reserved, isCertain: isCertain && (!hasRun || reserved === 0n) }
+    const reserved = larger(this.stateGas - reservoir, 0n)
+    return { gas: before + gas + reserved, isCertain: isCertain && reserved === 0n }
   }
 }

@@ -256,14 +256,15 @@ export function blockOf({ hardfork, baseFee, coinbase }: Case): BlockEnvironment
 }
 
 /** What the one signer permits. */
-export function authorizationsOf({
-  delegations,
-}: Pick<CaseMessage, 'delegations'>): Authorization[] {
+export function authorizationsOf(
+  { delegations }: Pick<CaseMessage, 'delegations'>,
+  key: Uint8Array = KEY,
+): Authorization[] {
   return delegations.map(({ address, nonce }) => {
     const fields = [CHAIN_ID, bytesFromHex(address), BigInt(nonce)].map((field) =>
       typeof field === 'bigint' ? bytesFromBigint(field) : field,
     )
     const digest = keccak256(concatBytes(Uint8Array.of(5), encodeRlp(fields)))
-    return { chainId: CHAIN_ID, address, nonce: BigInt(nonce), ...signDigest(digest, KEY) }
+    return { chainId: CHAIN_ID, address, nonce: BigInt(nonce), ...signDigest(digest, key) }
   })
 }
