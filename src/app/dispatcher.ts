@@ -44,8 +44,8 @@ export async function openWire(
       const isObserved = hooks.observer?.onCall !== undefined || subscriptions.watchesCalls
       return isObserved ? observeByWatch : undefined
     },
-    begin: (method, { caller, watch }) => {
-      caller.begin()
+    begin: (method, { caller, chain, watch }) => {
+      caller.begin(chain.reading())
       return watch.begin(method, caller)
     },
     reword: (error, { chain }, method, cause) =>

@@ -7,6 +7,8 @@ import { DevchainError } from '../core/errors.ts'
  */
 export interface Cancellation {
   readonly aborted: boolean
+  /** What happened to the chain, if that is the cause. */
+  readonly event?: string | undefined
   /** Called at each pause, before `aborted` is read, with the gas used so far if it is counted. */
   onPause?(gasUsed: bigint | undefined): void
 }
@@ -14,11 +16,13 @@ export interface Cancellation {
 /** @throws {DevchainError} `CANCELLED` */
 export function throwIfCancelled(cancellation: Cancellation | undefined, gasUsed?: bigint): void {
   cancellation?.onPause?.(gasUsed)
-  if (cancellation?.aborted) throw cancelled()
+  if (cancellation?.aborted) throw cancelled(cancellation.event)
 }
 
-export function cancelled(
-  reason = 'the client disconnected or the chain was closed',
-): DevchainError {
+export function cancelled(event?: string): DevchainError {
+  const reason =
+    event === undefined
+      ? 'the client disconnected or the chain was closed'
+      : `the chain ${event} while it ran`
   return new DevchainError('CANCELLED', `the execution was cancelled: ${reason}`)
 }

@@ -86,6 +86,9 @@ function withoutTracer<Job extends TransactionJob | CallJob>(job: Job, attempt: 
       get aborted() {
         return attempt.isAstray || cancellation?.aborted === true
       },
+      get event() {
+        return cancellation?.event
+      },
       onPause: (gasUsed) => cancellation?.onPause?.(gasUsed),
     },
   }

@@ -48,9 +48,10 @@ export class Caller {
   }
 }
 
-/** The caller of one message, with its progress. A disconnect cancels the work for it. */
+/** The caller of one message, with its progress. A disconnect cancels the work for it, and so does a reset of the chain. */
 export class MessageCaller implements Cancellation {
   readonly #caller: Caller
+  #chain: Cancellation | undefined
   /** Set by the first pause. */
   isRunning = false
   /** As last reported by the work. */
@@ -65,16 +66,22 @@ export class MessageCaller implements Cancellation {
   }
 
   get aborted(): boolean {
-    return this.#caller.aborted
+    return this.#caller.aborted || this.#chain?.aborted === true
+  }
+
+  get event(): string | undefined {
+    return this.#chain?.event
   }
 
   onPause(gasUsed?: bigint): void {
     this.isRunning = true
     this.gasUsed = gasUsed
+    this.#chain?.onPause?.(gasUsed)
   }
 
-  /** Resets the progress for the next request of a batch. */
-  begin(): void {
+  /** Resets the progress for the next request of a batch. @param chain aborted when the chain is reset or closed */
+  begin(chain: Cancellation): void {
+    this.#chain = chain
     this.isRunning = false
     this.gasUsed = undefined
   }

@@ -398,6 +398,9 @@ async function within<T>(
       get aborted() {
         return caller.aborted || isOver()
       },
+      get event() {
+        return caller.event
+      },
       onPause: (gasUsed) => caller.onPause(gasUsed),
     })
   } catch (error) {

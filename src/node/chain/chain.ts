@@ -187,7 +187,7 @@ export class Chain {
       return known.record
     }
     const readers = new Readers(cancellation)
-    const command = this.#discards.read(readers)
+    const command = this.reading(readers)
     const executor = cancellable(this.executor, command)
     const last = this.#draft
     this.#draft = undefined
@@ -201,11 +201,16 @@ export class Chain {
       })
       .catch((error: unknown) => {
         if (this.#pending?.record === record) this.#pending = undefined
-        throw command.explained(error)
+        throw error
       })
       .finally(() => readers.end())
     this.#pending = { state, timestamp, readers, record }
     return record
+  }
+
+  /** For a read that begins now: a later reset or revert cancels it, and so does the end of the chain. */
+  reading(cancellation?: Cancellation): Cancellation {
+    return this.#discards.read(cancellation)
   }
 
   /** The same object until the state changes, because engines cache by identity. */
@@ -253,8 +258,6 @@ export class Chain {
         running.report()
       }
       return value
-    } catch (error) {
-      throw command.explained(error)
     } finally {
       this.#waiting -= 1
     }

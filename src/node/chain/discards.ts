@@ -1,6 +1,5 @@
 // Resets and reverts discard the effect of commands before them, and so cancel those that still run.
-import { DevchainError } from '../../core/errors.ts'
-import { type Cancellation, cancelled } from '../../evm/cancellation.ts'
+import type { Cancellation } from '../../evm/cancellation.ts'
 
 export interface CommandOptions {
   readonly cancellation?: Cancellation | undefined
@@ -60,7 +59,7 @@ export class Command implements Cancellation {
   readonly #discards: Discards
   readonly #number: number
   readonly #caller: Cancellation | undefined
-  #reason: string | undefined
+  #event: string | undefined
 
   constructor(discards: Discards, number: number, caller: Cancellation | undefined) {
     this.#discards = discards
@@ -69,22 +68,19 @@ export class Command implements Cancellation {
   }
 
   get aborted(): boolean {
-    return this.#reason !== undefined || this.#caller?.aborted === true
+    return this.#event !== undefined || this.#caller?.aborted === true
+  }
+
+  get event(): string | undefined {
+    return this.#event ?? this.#caller?.event
   }
 
   onPause(gasUsed?: bigint): void {
     this.#caller?.onPause?.(gasUsed)
-    this.#reason = this.#discards.reasonAgainst(this.#number)
+    this.#event = this.#discards.reasonAgainst(this.#number)
   }
 
   begin(): void {
     this.#discards.begin(this.#number)
-  }
-
-  /** Rewrites a cancellation error to say what caused it. */
-  explained(error: unknown): unknown {
-    const isCancelled = error instanceof DevchainError && error.word === 'CANCELLED'
-    if (!isCancelled || this.#reason === undefined) return error
-    return cancelled(`the chain ${this.#reason} while it ran`)
   }
 }

@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { nextTurn } from '../../support/waiting/turns.ts'
 import { connectRaw, rawPost } from '../../support/wire/raw.ts'
-import { bodyOf, LOOP, LOOPING, startStage } from '../../support/wire/stage.ts'
+import { ALICE, bodyOf, LOOP, LOOPING, startEndless, startStage } from '../../support/wire/stage.ts'
 
 const OVERRIDES = { [LOOPING]: { code: LOOP } }
 const ENDLESS = `0x${'f'.repeat(64)}`
@@ -83,7 +84,7 @@ describe.each(['reference', 'interpreter', 'auto'])('with --evm %s', (evm) => {
 test('an endless call is cancelled when its client half-closes and reads nothing', () =>
   expectCancelled({}, (socket) => void socket.destroy()))
 
-test.each<[method: string, params: readonly unknown[]]>([
+const ENDLESS_READS: [method: string, params: readonly unknown[]][] = [
   ['eth_call', [{ to: LOOPING, gas: ENDLESS }, 'latest', OVERRIDES]],
   ['eth_estimateGas', [{ to: LOOPING, gas: ENDLESS }, 'latest', OVERRIDES]],
   ['eth_createAccessList', [{ to: LOOPING, gas: ENDLESS }, 'latest', OVERRIDES]],
@@ -103,7 +104,9 @@ test.each<[method: string, params: readonly unknown[]]>([
   ],
   ['debug_traceCall', [{ to: LOOPING, gas: ENDLESS }, 'latest', { stateOverrides: OVERRIDES }]],
   ['trace_call', [{ to: LOOPING, gas: ENDLESS }, ['trace'], 'latest', OVERRIDES]],
-])(
+]
+
+test.each(ENDLESS_READS)(
   'an endless %s over WebSocket is cancelled when its client disconnects',
   async (method, params) => {
     await using stage = await startStage({ traceLimit: 10 ** 12 })
@@ -116,3 +119,30 @@ test.each<[method: string, params: readonly unknown[]]>([
     expect(await failure).toMatchObject({ message: expect.stringContaining('cancelled') })
   },
 )
+
+test.each<[method: string, params: readonly unknown[], options?: object]>([
+  ...ENDLESS_READS,
+  // the estimate before it does not end
+  ['eth_sendTransaction', [{ from: ALICE, to: LOOPING }], { defaultGas: 'estimate' }],
+])(
+  'an endless %s is cancelled by a reset with an error to its client',
+  async (method, params, options) => {
+    await using stage = await startEndless({ traceLimit: 10 ** 12, ...options })
+    const run = stage.ask(method, ...params)
+    run.catch(() => undefined)
+    await nextTurn()
+    await stage.ask('evm_reset')
+    const message = expect.stringContaining('cancelled: the chain was reset while it ran')
+    await expect(run).rejects.toMatchObject({ code: -32000, message })
+  },
+)
+
+test('an endless call is cancelled when its chain is dropped', async () => {
+  await using stage = await startStage()
+  await stage.ask('devchain_newChain', 'alice')
+  const call = ask(`${stage.url}/alice`, callOf(ENDLESS))
+  await workUntilAnswered(`${stage.url}/alice`)
+  await stage.ask('devchain_dropChain', 'alice')
+  const message = 'the execution was cancelled: the chain was closed while it ran'
+  expect(await call).toMatchObject({ error: { message } })
+})
