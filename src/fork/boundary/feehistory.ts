@@ -18,17 +18,13 @@ const MEMBERS = [...ONE_MORE, 'gasUsedRatio', 'blobGasUsedRatio', 'reward']
 
 export async function feeHistoryOver(request: BoundaryRequest): Promise<Json | undefined> {
   const { context, params, upstream } = request
-  const [count, newest, percentiles] = params
+  const [count, newest] = params
   const reference = referenceIn(newest ?? 'latest')
   const blocks = BigInt(String(count))
   if (reference === undefined || reference.kind === 'hash') return undefined
   if (blocks < 1n || blocks > 1024n) return undefined
   const place = placeOf(request, reference)
-  const more = percentiles === undefined ? [] : [percentiles]
-  if (typeof place === 'bigint') {
-    const asked = [quantityFromBigint(blocks), quantityFromBigint(place), ...more]
-    return await askNetwork(request, asked, place)
-  }
+  if (typeof place === 'bigint') return await askHistory(request, blocks, place)
   const head = headNumber(request)
   const last = numberOf(context.chain.state, reference) ?? head + 1n
   const own = last - upstream.number
@@ -41,9 +37,8 @@ async function joined(request: BoundaryRequest, blocks: bigint, own: bigint): Pr
   const { number } = upstream
   const count = blocks - own > number + 1n ? number + 1n : blocks - own
   const [, newest, ...more] = params
-  const older = [quantityFromBigint(count), quantityFromBigint(number), ...more]
   const [remote, local] = (await Promise.all([
-    askNetwork(request, older, number),
+    askHistory(request, count, number),
     answerHere({ ...request, params: [quantityFromBigint(own), newest, ...more] }),
   ])) as unknown as [History, History]
   const blocksThere = blockCountIn(remote, count)
@@ -55,6 +50,16 @@ async function joined(request: BoundaryRequest, blocks: bigint, own: bigint): Pr
     return [[name, [...kept, ...second]] as const]
   })
   return { oldestBlock: remote.oldestBlock, ...Object.fromEntries(members) }
+}
+
+async function askHistory(request: BoundaryRequest, count: bigint, newest: bigint): Promise<Json> {
+  const [, , percentiles] = request.params
+  // some nodes require percentiles, and answer no or empty rewards for an empty list
+  const asked = [quantityFromBigint(count), quantityFromBigint(newest), percentiles ?? []]
+  const answer = await askNetwork(request, asked, newest)
+  if (percentiles != null) return answer
+  const { reward: _, ...history } = answer as unknown as History
+  return history as Json
 }
 
 /**
@@ -72,6 +77,7 @@ function blockCountIn(history: History, asked: bigint): number {
   throw unexpected('a fee history', history as Json)
 }
 
+/** Undefined also for an empty list: some nodes send one for what was not asked, or what their blocks lack. */
 function listOf(value: Json | undefined): readonly Json[] | undefined {
-  return Array.isArray(value) ? value : undefined
+  return Array.isArray(value) && value.length > 0 ? value : undefined
 }

@@ -287,6 +287,28 @@ describe('a fork', () => {
     expect(fees.reward).toHaveLength(4)
   })
 
+  test.each([[[]], [[null]], [[[]]]])(
+    'joins fees without rewards for %j, from a network that requires percentiles',
+    async (percentiles) => {
+      await using upstream = await startUpstream()
+      const keeper = await deployKeeper(upstream)
+      upstream.faults.refuse = ({ method, params }) =>
+        method === 'eth_feeHistory' && !Array.isArray(params[2])
+          ? { code: -32602, message: 'expected tuple variant FeeHistory with 3 elements' }
+          : undefined
+      // as anvil
+      upstream.faults.lie = ({ method }, result) =>
+        method === 'eth_feeHistory' ? { ...(result as object), reward: [] } : result
+      await using fork = await forkOf(upstream)
+      await sendOn(fork.ask, { to: keeper, data: setting(3, 5) })
+      const joined = await fork.ask('eth_feeHistory', '0x4', 'latest', ...percentiles)
+      expect(joined).toMatchObject({ oldestBlock: '0x0', gasUsedRatio: { length: 4 } })
+      expect(joined).not.toHaveProperty('reward')
+      const old = await fork.ask('eth_feeHistory', '0x2', '0x2', ...percentiles)
+      expect(old).toMatchObject({ oldestBlock: '0x1', gasUsedRatio: { length: 2 } })
+    },
+  )
+
   test('halves a range of logs until the network accepts it', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
