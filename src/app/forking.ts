@@ -5,6 +5,7 @@ import type { ForkSettings, Merged } from '../fork/door.ts'
 import type { ForkOrder, ForkStarter, MethodContext } from '../methods/common/context.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import type { ChainOptions } from '../node/chainoptions.ts'
+import { headOf } from '../node/ledger/blocktree.ts'
 import type { ChainState } from '../node/ledger/chainstate.ts'
 import type { ForkBase, ForkSource, LazyState } from '../node/ledger/upstream.ts'
 import type { DevchainSettings } from '../options/derived.ts'
@@ -36,12 +37,15 @@ export class Forking implements ForkStarter {
   #chain: Chain | undefined
   #choice: ForkChoice | undefined
   #stateFrom: StateFrom | undefined
+  /** Where a replay began: resets without a URL go back to it. */
+  #replayed: ChainState | undefined
 
   constructor({ from, ...options }: ForkingOptions) {
     this.#options = options
     this.#open = from === undefined ? [] : from.#open.map((shared) => shared.join())
     this.#door = from === undefined ? undefined : from.#door
     this.#choice = from === undefined ? options.settings.fork : from.#choice
+    this.#replayed = from === undefined ? undefined : from.#replayed
   }
 
   /** How methods reach the forked network; undefined without a fork. */
@@ -123,6 +127,10 @@ export class Forking implements ForkStarter {
   serveBranch(chain: Chain, stateFrom: StateFrom): void {
     this.#chain = chain
     this.#stateFrom = stateFrom
+    const { origin } = chain.state
+    // other forks have a URL
+    const isReplay = origin?.config.upstream?.source.urls.length === 0
+    if (isReplay && this.#options.settings.forkReplay !== undefined) this.#replayed ??= origin
     chain.onClose(() => this.leaveAll())
   }
 
@@ -137,10 +145,14 @@ export class Forking implements ForkStarter {
   }
 
   knowsNetwork(): boolean {
-    return this.#choice !== undefined
+    return (this.#choice ?? this.#replayed) !== undefined
   }
 
   async begin({ url, block }: ForkOrder): Promise<ChainState> {
+    if (url === undefined && this.#replayed !== undefined) {
+      await this.#requireReplayed(block, this.#replayed)
+      return this.#replayed
+    }
     const before = this.#choice ?? { urls: [], block: undefined }
     const choice = url === undefined ? { ...before, block } : { urls: [url], block }
     const { settings } = this.#options
@@ -153,6 +165,7 @@ export class Forking implements ForkStarter {
       forkChainId: url === undefined ? settings.forkChainId : undefined,
     })
     this.#choice = choice
+    this.#replayed = undefined
     this.#chain?.execution.fetchWith(this.#lazyState(await this.#load()))
     return this.#state(fork)
   }
@@ -194,6 +207,15 @@ export class Forking implements ForkStarter {
     if (base.upstream.source.urls.length > 0) this.#options.kept?.add(shared)
     this.#closeOld()
     return base
+  }
+
+  /** @throws {DevchainError} `INVALID_PARAMS` for another block than the one that is replayed */
+  async #requireReplayed(block: string | undefined, { tree }: ChainState): Promise<void> {
+    const { isOtherBlock } = await this.#load()
+    const { header, hash } = headOf(tree).block
+    if (!isOtherBlock(block, header.number, hash)) return
+    const begins = `it begins at block ${header.number} (${hash})`
+    throw invalidParams(`${this.#options.settings.forkReplay} is replayed: ${begins}, not ${block}`)
   }
 
   /** A reset drops all snapshots, so only the fork before the last reset can still be in use by the chain. */

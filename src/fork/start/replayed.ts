@@ -15,9 +15,6 @@ export function requireAsked(
   { fork, forkTransaction, forkChainId, forkProofs, forkRecord }: DevchainSettings,
 ): void {
   const block = fork?.block
-  const isOther = isHash(block ?? '')
-    ? block?.toLowerCase() !== hash
-    : /^(\d|0x)/.test(block ?? '') && BigInt(block!) !== number
   if (forkProofs && !proofs) {
     const message = `${file} was recorded without --fork-proofs: leave it out, or record again`
     throw new DevchainError('INVALID_PARAMS', message)
@@ -30,13 +27,19 @@ export function requireAsked(
   const problem =
     forkChainId !== undefined && `${forkChainId}` !== chainId
       ? `${file} is of a network with the chain id ${chainId}, not ${forkChainId} (--fork-chain-id)`
-      : isOther
+      : isOtherBlock(block, number, hash)
         ? `${begins} (${hash}), not ${block} (--fork)`
         : forkTransaction !== undefined && transactionIn(prefix) !== forkTransaction
           ? `${begins}${prefix === undefined ? '' : ` and before ${transactionIn(prefix)}`}, not before ${forkTransaction} (--fork-transaction)`
           : undefined
   if (problem === undefined) return
   throw new DevchainError('INVALID_PARAMS', `${problem}: record again with --fork-record`)
+}
+
+/** @param block as after `@` of the option: only a number or a hash can be another block */
+export function isOtherBlock(block = 'latest', number: bigint, hash: string): boolean {
+  if (isHash(block)) return block.toLowerCase() !== hash
+  return /^(\d|0x)/.test(block) && BigInt(block) !== number
 }
 
 function transactionIn(prefix: RecordingHead['prefix']): string | undefined {

@@ -58,8 +58,12 @@ function filesBelow(): string[] {
   )
 }
 
-function ask(devchain: Devchain, method: string, ...params: unknown[]): Promise<unknown> {
-  return devchain.request({ method, params })
+function ask(
+  { request }: Pick<Devchain, 'request'>,
+  method: string,
+  ...params: unknown[]
+): Promise<unknown> {
+  return request({ method, params })
 }
 
 function forkOf(options: DevchainOptions): Promise<Devchain> {
@@ -491,6 +495,49 @@ describe('a recording', () => {
     ]
     for (const options of right) await (await forkOf(options)).close()
   })
+
+  test.each([false, true])(
+    'resets without a URL go back to the start of the replay; in a block: %s',
+    async (isWithin) => {
+      const file = path.join(folder, 'fork.jsonl')
+      const upstream = await startUpstream()
+      const keeper = await deployKeeper(upstream)
+      const newest = (await upstream.ask('eth_getBlockByNumber', '0x2', false)) as {
+        transactions: string[]
+      }
+      const forkTransaction = isWithin ? newest.transactions[1] : undefined
+      const start = (on: Pick<Devchain, 'request'>): Promise<unknown> =>
+        Promise.all([
+          ask(on, 'eth_getBlockByNumber', 'latest', false),
+          ask(on, 'eth_getStorageAt', keeper, '0x0'),
+          ask(on, 'eth_getStorageAt', keeper, '0x1'),
+        ])
+      const fork = { url: upstream.url }
+      const options = { fork, noForkCache: true, forkTransaction, forkRecord: file }
+      await using recording = await forkOf(options)
+      const begun = await start(recording)
+      await ask(recording, 'evm_mine')
+      await recording.close()
+      await upstream.close()
+      await using replayed = await forkOf({ fork, forkReplay: file })
+      const branch = await replayed.branch()
+      const number = isWithin ? 1 : 2
+      for (const on of [replayed, branch]) {
+        for (const forking of [{}, { blockNumber: number }, { blockNumber: null }]) {
+          await ask(on, 'evm_mine')
+          await ask(on, 'hardhat_reset', { forking })
+          expect(await start(on)).toEqual(begun)
+          await ask(on, 'hardhat_reset')
+          expect(await ask(on, 'devchain_forkInfo')).toBeNull()
+          await ask(on, 'anvil_reset', { forking })
+          expect(await start(on)).toEqual(begun)
+        }
+        await expect(ask(on, 'hardhat_reset', { forking: { blockNumber: 0 } })).rejects.toThrow(
+          new RegExp(`fork.jsonl is replayed: it begins at block ${number} \\(0x\\w+\\), not 0$`),
+        )
+      }
+    },
+  )
 
   test('is the same file each time, its lines in order', async () => {
     await using upstream = await startUpstream()
