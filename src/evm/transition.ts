@@ -294,9 +294,10 @@ function settle(
   pay(overlay, coinbase, tip * gasUsed)
 }
 
+/** A balance is a word: one that was set too high wraps, as in geth. */
 function pay(overlay: Overlay, address: Address, wei: bigint): void {
   const account = overlay.account(address) ?? emptyAccount(address)
-  overlay.setAccount({ ...account, balance: account.balance + wei })
+  overlay.setAccount({ ...account, balance: BigInt.asUintN(256, account.balance + wei) })
 }
 
 export function clearEmpty(overlay: Overlay, touched: Iterable<Address>): void {

@@ -1,6 +1,5 @@
 // testing: blocks as for a consensus client, built in one call and not kept.
 
-import { MAX_UINT64 } from '../core/bigints.ts'
 import { EMPTY_BYTES } from '../core/hex.ts'
 import { type BlockAttributes, type BuiltBlock, buildBlock } from '../node/calls/buildblock.ts'
 import { encodeAccessList } from '../protocol/blocks/accesslist.ts'
@@ -9,9 +8,9 @@ import type { Withdrawal } from '../protocol/blocks/withdrawal.ts'
 import { decodeSent } from '../protocol/transactions/sidecar.ts'
 import { optional, param } from '../rpc/method.ts'
 import { address, boolean, data, hash, hashOfBlock, list, quantity } from '../rpc/primitives.ts'
-import { type Decoder, type Encoder, invalid } from '../rpc/schema.ts'
+import type { Decoder, Encoder } from '../rpc/schema.ts'
 import { type Methods, method } from './common/context.ts'
-import { members, refined, required } from './wire/decodeobject.ts'
+import { members, refined, required, uint64 } from './wire/decodeobject.ts'
 import { headerField, withdrawalShape } from './wire/encodeblock.ts'
 import { field, fieldIfAny, quantityResult, shape } from './wire/encodeobject.ts'
 
@@ -25,11 +24,6 @@ const withdrawal: Decoder<Withdrawal> = refined(
   }),
 )
 
-const slot: Decoder<bigint> = refined(quantity, (number, path) => {
-  if (number <= MAX_UINT64) return number
-  throw invalid(path, 'a slot number below 2^64', number)
-})
-
 const payloadAttributes: Decoder<BlockAttributes> = refined(
   members('payload attributes', {
     timestamp: quantity,
@@ -38,7 +32,7 @@ const payloadAttributes: Decoder<BlockAttributes> = refined(
     withdrawals: list(withdrawal),
     parentBeaconBlockRoot: hash,
     targetGasLimit: quantity,
-    slotNumber: slot,
+    slotNumber: uint64,
   }),
   ({ suggestedFeeRecipient: feeRecipient, withdrawals = [], ...given }, path) => ({
     timestamp: required(given.timestamp, `${path}.timestamp`, 'seconds since 1970'),

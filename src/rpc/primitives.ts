@@ -74,7 +74,14 @@ export const quantity: Schema<bigint> = {
   },
   decode: (value, path) => {
     const number = integerOf(value)
-    if (number === undefined) throw invalid(path, 'a quantity (0x hex or decimal)', value)
+    if (number === undefined) {
+      const isInexact = typeof value === 'number' && value > Number.MAX_SAFE_INTEGER
+      throw invalid(
+        path,
+        `a quantity ${isInexact ? 'above 2^53 - 1 as text ' : ''}(0x hex or decimal)`,
+        value,
+      )
+    }
     if (number >= TWO_TO_256 || isTooLong(value)) {
       throw invalid(path, 'a quantity of at most 256 bits (64 hex digits)', value)
     }

@@ -114,7 +114,6 @@ describe('a schema refuses', () => {
         '1_000',
         -1,
         1.5,
-        2 ** 53,
         Number.NaN,
         true,
         null,
@@ -122,6 +121,12 @@ describe('a schema refuses', () => {
         {},
         `0x${'0'.repeat(300)}1`,
       ],
+    ],
+    [
+      'inexact quantity',
+      quantity,
+      'a quantity above 2^53 - 1 as text (0x hex or decimal)',
+      [2 ** 53, 1e18],
     ],
     [
       'oversized quantity',

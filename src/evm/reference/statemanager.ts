@@ -59,8 +59,10 @@ export class OverlayStateManager implements StateManagerInterface {
 
   /** Takes only nonce and balance: code and storage have setters. */
   async putAccount(address: LibraryAddress, account?: Account): Promise<void> {
-    if (account === undefined) this.overlay.deleteAccount(textOf(address))
-    else this.overlay.set(textOf(address), account)
+    if (account === undefined) return this.overlay.deleteAccount(textOf(address))
+    const { nonce, balance } = account
+    // the library does not bound it
+    this.overlay.set(textOf(address), { nonce, balance: BigInt.asUintN(256, balance) })
   }
 
   async deleteAccount(address: LibraryAddress): Promise<void> {

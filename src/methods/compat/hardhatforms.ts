@@ -1,5 +1,6 @@
 // Hardhat's parameter formats: mostly stricter than the methods here, and checked in order before a
 // method runs; formats that only Hardhat accepts are converted.
+import { MAX_UINT64 } from '../../core/bigints.ts'
 import { DevchainError, type ErrorFacts } from '../../core/errors.ts'
 import type { Profile } from './profile.ts'
 
@@ -27,8 +28,6 @@ function like(pattern: RegExp, name: string): Form {
 const MAX_SHOWN = 200
 
 const ADDRESS = like(/^0x[0-9a-fA-F]{40}$/, 'ADDRESS')
-
-const MAX_UINT64 = 2n ** 64n - 1n
 
 /** Seconds: a number or digits. The method checks other values. */
 const time: Form = (value) => {

@@ -111,7 +111,8 @@ export const evmMethods: Methods = [
   }),
   command('evm_setIntervalMining', {
     aliases: ['anvil_setIntervalMining', 'hardhat_setIntervalMining'],
-    summary: 'Mines a block every {interval} seconds (hardhat_: milliseconds); 0 turns it off.',
+    summary:
+      'Mines a block every {interval} seconds (--compat hardhat: milliseconds); 0 turns it off.',
     params: [param('interval', interval)],
     example: { params: ['0x0'], result: null },
     describe: (_values, _result, { chain }) => `mining ${describeMining(chain.state.mining)}`,

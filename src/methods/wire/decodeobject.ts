@@ -1,7 +1,8 @@
 // Decodes objects in requests: transactions, overrides, filters.
 
+import { MAX_UINT64 } from '../../core/bigints.ts'
 import { DevchainError } from '../../core/errors.ts'
-import { list } from '../../rpc/primitives.ts'
+import { list, quantity } from '../../rpc/primitives.ts'
 import { type Decoder, invalid, type Notes, remarkMisspelling } from '../../rpc/schema.ts'
 
 export type Decoded<M extends Readonly<Record<string, Decoder<unknown>>>> = {
@@ -69,6 +70,11 @@ export function pair<A, B>(
     },
   }
 }
+
+export const uint64: Decoder<bigint> = refined(quantity, (number, path) => {
+  if (number <= MAX_UINT64) return number
+  throw invalid(path, 'a quantity below 2^64', number)
+})
 
 export function oneOrMore<T>(one: Decoder<T>): Decoder<readonly T[]> {
   const single = refined(one, (value) => [value])

@@ -11,7 +11,7 @@ import type {
 import { type Param, param } from '../../rpc/method.ts'
 import { address, data, hash, hashOfTransaction, list, quantity } from '../../rpc/primitives.ts'
 import { type Decoder, invalid, type Notes, remark } from '../../rpc/schema.ts'
-import { type Decoded, members, refined, required, same } from './decodeobject.ts'
+import { type Decoded, members, refined, required, same, uint64 } from './decodeobject.ts'
 import { TRANSFER } from './examples.ts'
 
 const accessListEntry: Decoder<AccessListEntry> = refined(
@@ -26,7 +26,7 @@ const authorization: Decoder<Authorization> = refined(
   members('authorization', {
     chainId: quantity,
     address,
-    nonce: quantity,
+    nonce: uint64,
     yParity: quantity,
     v: quantity,
     r: quantity,

@@ -13,6 +13,7 @@ import type {
   Tracer,
 } from '../../evm/executor.ts'
 import { areBlobsFree, highestBlobCost, intrinsicGas, isFree } from '../../protocol/fees.ts'
+import { requireAuthorizations } from '../../protocol/transactions/transactionrules.ts'
 import { balanceAt, type World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
 import { type Rerun, withRerun } from '../chain/failedrun.ts'
@@ -165,6 +166,7 @@ export function messageOf(
     nonce: request.nonce,
     blobs: blobsOf(request),
   }
+  if (request.authorizationList !== undefined) requireAuthorizations({ type: 4, ...message })
   const affordable = affordableGas(world, message)
   if (request.gas !== undefined || affordable === undefined || affordable >= usualGas)
     return message

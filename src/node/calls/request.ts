@@ -10,7 +10,7 @@ import type {
   BlobFields,
   TransactionType,
 } from '../../protocol/transactions/transaction.ts'
-import { noAuthorizations, requireType } from '../../protocol/transactions/transactionrules.ts'
+import { requireType } from '../../protocol/transactions/transactionrules.ts'
 import type { Behaviour } from '../ledger/behaviour.ts'
 
 /** A message to run. Amounts in wei. */
@@ -93,10 +93,9 @@ export function feesOf(
   return { maxFeePerGas: highest, maxPriorityFeePerGas: tip }
 }
 
-/** Throws `TYPE_NOT_SUPPORTED` for members of a later fork's type, `EMPTY_AUTHORIZATION_LIST` by EIP-7702. */
+/** @throws {DevchainError} `TYPE_NOT_SUPPORTED` for members of a later fork's type */
 export function requireTypeOfCall(request: CallRequest, hardfork: Hardfork): void {
   requireType({ type: typeByMembers(request) }, hardfork)
-  if (request.authorizationList?.length === 0) throw noAuthorizations()
 }
 
 export function typeByMembers(request: CallRequest): TransactionType {

@@ -26,8 +26,8 @@ export function withRewards(
 }
 
 export function credited(world: World, credits: readonly Reward[]): World {
-  return credits.reduce(
-    (paid, { address, amount }) => withBalance(paid, address, balanceAt(paid, address) + amount),
-    world,
-  )
+  return credits.reduce((paid, { address, amount }) => {
+    const balance = BigInt.asUintN(256, balanceAt(paid, address) + amount)
+    return withBalance(paid, address, balance)
+  }, world)
 }

@@ -84,13 +84,13 @@ class Schedule {
     }
   }
 
-  /** Reports each error once: a chain at the end of time fails at each interval with the same one. */
+  /** Reports each kind of refusal once: a chain at the end of time refuses a block at each interval. */
   #report(error: unknown): void {
-    if (error instanceof DevchainError) {
-      // a reset or revert cancelled the block
-      if (error.word === 'CANCELLED' || error.message === this.#failure) return
-      this.#failure = error.message
-    }
-    this.#chain.environment.onBug(error)
+    const word = error instanceof DevchainError ? error.word : undefined
+    // a reset or revert cancelled the block
+    if (word === 'CANCELLED' || (word !== undefined && word === this.#failure)) return
+    this.#failure = word
+    const report = word === undefined ? error : `interval mining: ${(error as Error).message}`
+    this.#chain.environment.onBug(report)
   }
 }

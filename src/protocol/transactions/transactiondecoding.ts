@@ -65,7 +65,7 @@ export function decodeBlockTransaction(raw: Uint8Array, rules: SignatureRules): 
 
 function typeOf(first: number): TransactionType {
   if (first === 1 || first === 2 || first === 3 || first === 4) return first
-  const message = `transaction type 0x${first.toString(16)} is not supported: expected 0 to 4`
+  const message = `transaction type 0x${first.toString(16)} is not supported: expected 0x1 to 0x4, or a list (legacy)`
   throw refusal('TYPE_NOT_SUPPORTED', message, { type: first })
 }
 

@@ -64,15 +64,17 @@ export function requireChainId(transaction: Transaction, chainId: bigint): void 
   })
 }
 
-export function noAuthorizations(): DevchainError {
-  const message = 'empty authorization list: a type 4 transaction needs at least one authorization'
-  return new DevchainError('EMPTY_AUTHORIZATION_LIST', message)
-}
-
 /** @throws {DevchainError} for a set-code transaction without authorizations or target (EIP-7702) */
-export function requireAuthorizations({ type, to, authorizationList }: Transaction): void {
+export function requireAuthorizations({
+  type,
+  to,
+  authorizationList,
+}: Pick<Transaction, 'type' | 'to' | 'authorizationList'>): void {
   if (type !== 4) return
-  if (authorizationList.length === 0) throw noAuthorizations()
+  if (authorizationList.length === 0) {
+    const empty = 'empty authorization list: a type 4 transaction needs at least one authorization'
+    throw new DevchainError('EMPTY_AUTHORIZATION_LIST', empty)
+  }
   if (to !== null) return
   const message = 'transaction type not supported: a type 4 transaction cannot create a contract'
   throw new DevchainError('TYPE_NOT_SUPPORTED', message)

@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { describe, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
+import { createDevchain } from '../../../src/devchain.ts'
 import { nextTurn } from '../../support/waiting/turns.ts'
 import { connectRaw, rawPost } from '../../support/wire/raw.ts'
 import {
@@ -183,6 +184,21 @@ test('an endless interval block is cancelled by a reset, and is no bug', async (
   expect(order).toEqual(['set'])
   expect(await stage.ask('eth_getBalance', ALICE)).not.toBe('0x0')
   expect(await stage.ask('eth_blockNumber')).toBe('0x0')
+})
+
+test('the end of time is reported once, however many intervals pass', async () => {
+  const reported = vi.spyOn(console, 'error').mockReturnValue()
+  await using devchain = await createDevchain()
+  await devchain.request({ method: 'evm_setNextBlockTimestamp', params: ['0xffffffffffffffff'] })
+  await devchain.request({ method: 'evm_mine' })
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    await devchain.request({ method: 'evm_setIntervalMining', params: [1] })
+    await vi.advanceTimersByTimeAsync(5_000)
+  } finally {
+    vi.useRealTimers()
+  }
+  expect(reported.mock.calls).toEqual([[expect.stringMatching(/^interval mining: the next block/)]])
 })
 
 test('an endless pending block is cancelled by a reset', async () => {

@@ -279,6 +279,26 @@ describe('SELFDESTRUCT', () => {
   })
 })
 
+describe.each(['auto', 'reference'] as const)('a balance beyond 256 bits (%s)', (evm) => {
+  const engine = createExecutor({ evm })
+  const most = 2n ** 256n - 1n
+
+  test('wraps when the miner is paid', async () => {
+    const world = withBalance(funded, MINER, most)
+    const transaction = transactionWith({ to: BOB, maxFeePerGas: 2n, maxPriorityFeePerGas: 2n })
+    const outcome = await engine.transact({ world, block: blockWith({ baseFee: 0n }), transaction })
+    expect(balanceAt(outcome.world, MINER)).toBe(2n * 21_000n - 1n)
+  })
+
+  test('wraps when a destroyed contract pays its heir', async () => {
+    const contract = withBalance(withProgram(funded, CONTRACT, `${BOB} SELFDESTRUCT`), CONTRACT, 5n)
+    const world = withBalance(contract, BOB, most)
+    const transaction = transactionWith({ to: CONTRACT })
+    const outcome = await engine.transact({ world, block: blockWith(), transaction })
+    expect(balanceAt(outcome.world, BOB)).toBe(4n)
+  })
+})
+
 describe('an authorization', () => {
   const key = new Uint8Array(32).fill(0x77)
   const signer = addressOfKey(key)
