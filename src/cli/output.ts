@@ -1,5 +1,5 @@
 // Standard output and standard error of commands, whose readers may be slow or disconnect.
-import { renameSync, rmSync, write, writeFileSync } from 'node:fs'
+import { write } from 'node:fs'
 import { Writable } from 'node:stream'
 import { DevchainError, invalidParams, readFailure, writeFailure } from '../core/errors.ts'
 import { printable } from '../core/format.ts'
@@ -110,23 +110,6 @@ function written(stream: Writable, text: string): Promise<NodeJS.ErrnoException 
   return new Promise((resolve) => {
     stream.write(text, (error) => resolve(error ?? undefined))
   })
-}
-
-/**
- * Readers never see a partial file. Only the user may read it, because it may have keys; an existing file under either
- * name may belong to somebody else.
- * @throws node's error if it cannot be written
- */
-export function replaceFile(file: string, content: Uint8Array | string): void {
-  const beside = `${file}.${process.pid}.tmp`
-  try {
-    rmSync(beside, { force: true })
-    writeFileSync(beside, content, { mode: 0o600, flag: 'wx' })
-    renameSync(beside, file)
-  } catch (error) {
-    rmSync(beside, { force: true })
-    throw error
-  }
 }
 
 /** @throws {DevchainError} `INVALID_PARAMS` if the file cannot be read */

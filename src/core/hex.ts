@@ -1,5 +1,5 @@
 // Converts between hexadecimal text and bytes, and defines the branded types.
-import { DevchainError, printValue } from './errors.ts'
+import { invalidParams, printValue } from './errors.ts'
 
 /** A `T` that was checked to be a `Name`. Published types are plain `T`: programs pass what viem and ethers give them. */
 export type Brand<T, Name extends string> = T & { readonly __brand: Name }
@@ -27,7 +27,7 @@ export function parseHash(text: string): Hash {
 function parseFixed(text: string, size: number, noun: string): string {
   if (text.length === 2 + 2 * size && isBytes(text)) return text.toLowerCase()
   const problem = `expected a ${size}-byte ${noun}, got ${printValue(text)}`
-  throw new DevchainError('INVALID_PARAMS', problem)
+  throw invalidParams(problem)
 }
 
 /**
@@ -42,10 +42,7 @@ export function isBytes(text: string): boolean {
 export function parseBytes(text: string): Uint8Array {
   if (!isBytes(text)) {
     const odd = isBytes(`${text}0`) ? ' (an odd number of digits)' : ''
-    throw new DevchainError(
-      'INVALID_PARAMS',
-      `expected 0x-prefixed bytes, got ${printValue(text)}${odd}`,
-    )
+    throw invalidParams(`expected 0x-prefixed bytes, got ${printValue(text)}${odd}`)
   }
   return bytesFromHex(text)
 }

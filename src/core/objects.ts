@@ -1,5 +1,5 @@
 // Objects from JSON or a program, whose members are unknown.
-import { attempt, DevchainError, invalid } from './errors.ts'
+import { attempt, invalid, invalidParams } from './errors.ts'
 
 export type UnknownMembers = Readonly<Record<string, unknown>>
 
@@ -16,7 +16,7 @@ export function jsonOf(file: string, text: string): unknown {
     // V8 quotes the text, which may have a phrase and keys
     const quote = /, [^,]*".*" ?(\.\.\.)? ?is not valid JSON$/s
     const problem = (error as Error).message.replace(quote, '')
-    throw new DevchainError('INVALID_PARAMS', `${file} is not valid JSON: ${problem}`)
+    throw invalidParams(`${file} is not valid JSON: ${problem}`)
   }
 }
 

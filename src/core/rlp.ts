@@ -1,7 +1,7 @@
 // Recursive Length Prefix (Yellow Paper, appendix B). @ethereumjs/rlp encodes; what a block has many of is encoded by
 // fastrlp/. Decoding is done here: the library takes quadratic time on nested lists, and its errors give no position.
 import { type Input, RLP } from '@ethereumjs/rlp'
-import { DevchainError } from './errors.ts'
+import { type DevchainError, invalidParams } from './errors.ts'
 import type { Address, Hash } from './hex.ts'
 
 export type RlpItem = Uint8Array | readonly RlpItem[]
@@ -134,5 +134,5 @@ function tooMany(most: number): DevchainError {
 }
 
 function malformed(problem: string): DevchainError {
-  return new DevchainError('INVALID_PARAMS', `expected RLP: ${problem}`)
+  return invalidParams(`expected RLP: ${problem}`)
 }

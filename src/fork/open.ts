@@ -1,5 +1,5 @@
 // Opens a fork: resolves the network and block that the options name into what a chain starts with.
-import { DevchainError } from '../core/errors.ts'
+import { invalidParams } from '../core/errors.ts'
 import { forkFolder } from '../loader/cachefolder.ts'
 import type { OpenFork } from '../node/chainoptions.ts'
 import type { ForkBase, ForkSource, SeenNumber, Upstream } from '../node/ledger/upstream.ts'
@@ -67,10 +67,7 @@ function openRecording(settings: ForkSettings, file: string, onNotice: OnNotice)
   }
   const found = { head, block, newest: block.header.number, depth: 0n, isSeen: true }
   const moveTo = async (): Promise<void> => {
-    throw new DevchainError(
-      'INVALID_PARAMS',
-      `a replay has no RPC URL to change: ${file} is replayed`,
-    )
+    throw invalidParams(`a replay has no RPC URL to change: ${file} is replayed`)
   }
   const kept = layered(memoryStore(), storeOf(recording))
   const { forkRecord: into } = settings
@@ -84,7 +81,7 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
   const { fork: choice, forkTimeout: timeoutMs, forkRetries: retries } = settings
   const { forkMaxWait: maxWaitMs } = settings
   if (choice === undefined || (choice.urls.length === 0 && choice.provider === undefined)) {
-    throw new DevchainError('INVALID_PARAMS', 'no network to fork: pass its URL with --fork')
+    throw invalidParams('no network to fork: pass its URL with --fork')
   }
   const providers = providersOf(choice, settings)
   const client = new Client({ providers, timeoutMs, retries, maxWaitMs, onNotice })
@@ -202,7 +199,7 @@ function opened(
   const id = BigInt(head.chainId)
   if (isProven && hashHeader(block.header) !== block.hash) {
     const message = `fork: the header of block ${block.header.number} does not hash to ${block.hash}: the network is wrong, or its headers have unknown fields, so nothing can be proven (--fork-proofs)`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(message)
   }
   // local chains share ids and restart, so no block of theirs is final
   const isShallow = (number: bigint): boolean => depth === 0n || number + depth > newest

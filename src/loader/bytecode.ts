@@ -1,8 +1,8 @@
 // Compiles parts with cached bytecode of an earlier start, and caches it for later starts.
-import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { Script } from 'node:vm'
-import { makeFolder } from './cachefolder.ts'
+import { makeFolder, replaceFile } from './cachefolder.ts'
 import { readSealed, seal } from './sealed.ts'
 
 /**
@@ -111,27 +111,14 @@ function runtimeKey(): string {
   return `${version}-${arch}-${(hash >>> 0).toString(36)}`
 }
 
-/** Writes to a temporary file and renames it, so that other processes read all of it or nothing. */
 function keep(file: string, script: Script, mark: number): void {
   const folder = path.dirname(file)
-  const beside = `${file}.${process.pid}-${Math.random().toString(36).slice(2)}`
   try {
     makeFolder(folder, 0o700)
-    const sealed = seal(file, { bytes: script.createCachedData(), mark })
-    writeFileSync(beside, sealed, { flag: 'wx', mode: 0o600 })
-    renameSync(beside, file)
+    replaceFile(file, seal(file, { bytes: script.createCachedData(), mark }))
     removeOldest(folder)
   } catch {
     // the folder is not writable or the disk is full: only the next start takes longer
-    removeIfThere(beside)
-  }
-}
-
-function removeIfThere(file: string): void {
-  try {
-    rmSync(file, { force: true })
-  } catch {
-    // the folder is gone as well
   }
 }
 

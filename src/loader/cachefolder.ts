@@ -1,5 +1,5 @@
-// Finds the user's cache folder.
-import { mkdirSync, statSync } from 'node:fs'
+// The user's cache folder, and files and folders that other processes use too.
+import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 
 /**
@@ -49,6 +49,23 @@ export function makeFolderOf(file: string): void {
     makeFolder(path.dirname(path.resolve(file)))
   } catch {
     // opening the file fails for the same reason
+  }
+}
+
+/**
+ * Readers never see a partial file; an existing file under either name may belong to somebody else.
+ * @param mode by default only the user may read it, because it may have keys
+ * @throws node's error if it cannot be written
+ */
+export function replaceFile(file: string, content: Uint8Array | string, mode = 0o600): void {
+  // threads share the process id
+  const beside = `${file}.${process.pid}-${Math.random().toString(36).slice(2)}.tmp`
+  try {
+    writeFileSync(beside, content, { mode, flag: 'wx' })
+    renameSync(beside, file)
+  } catch (error) {
+    rmSync(beside, { force: true })
+    throw error
   }
 }
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { deflateSync, inflateSync } from 'node:zlib'
-import { DevchainError, printValue } from '../core/errors.ts'
+import { invalidParams, printValue } from '../core/errors.ts'
 import { listed } from '../core/format.ts'
 import { LruCache } from '../core/lrucache.ts'
 import { Catalogue, MOST_CONTRACTS } from './code/catalogue.ts'
@@ -85,8 +85,7 @@ export class Artifacts {
     const skipped = await this.#inTurn(() => this.#readFiles([whole], {}))
     const [problem] = skipped
     if (problem !== undefined) {
-      const message = `cannot read the artifacts in ${file}: ${problem.why}`
-      throw new DevchainError('INVALID_PARAMS', message)
+      throw invalidParams(`cannot read the artifacts in ${file}: ${problem.why}`)
     }
     // if it is incomplete or gone later, the last version stays
     const { watch } = this.#watch(whole, true)
@@ -140,7 +139,7 @@ export class Artifacts {
     const found = contractsIn(value, name)
     if (found === undefined) {
       const message = `expected an artifact, an ABI or compiler output, got ${printValue(value)}`
-      throw new DevchainError('INVALID_PARAMS', message)
+      throw invalidParams(message)
     }
     const summarizer = new Summarizer()
     const contracts = found.map((each) => summarizer.summaryOf(each))

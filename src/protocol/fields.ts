@@ -1,5 +1,5 @@
 // Reads the fields of an RLP list in order, each as its type.
-import { DevchainError } from '../core/errors.ts'
+import { type DevchainError, invalidParams } from '../core/errors.ts'
 import {
   type Address,
   addressFromBytes,
@@ -104,5 +104,5 @@ export class ListFields {
 }
 
 export function malformed(problem: string): DevchainError {
-  return new DevchainError('INVALID_PARAMS', `malformed ${problem}`)
+  return invalidParams(`malformed ${problem}`)
 }

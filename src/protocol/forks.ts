@@ -1,5 +1,5 @@
 // Mainnet's hardforks in order, and which one a block is under.
-import { DevchainError, invalid, printValue } from '../core/errors.ts'
+import { invalid, invalidParams, printValue } from '../core/errors.ts'
 import { nearest } from '../core/nearest.ts'
 
 /** Oldest first, with their genesis `config` keys; bpo1 and bpo2 only change blob parameters (EIP-7892). */
@@ -70,7 +70,7 @@ export function parseHardfork(text: string): Hardfork {
   const hint = nearest(text, HARDFORKS)
   const advice =
     hint === undefined ? `expected one of ${HARDFORKS.join(', ')}` : `did you mean ${hint}?`
-  throw new DevchainError('INVALID_PARAMS', `unknown hardfork ${printValue(text)}: ${advice}`)
+  throw invalidParams(`unknown hardfork ${printValue(text)}: ${advice}`)
 }
 
 interface Activation {
@@ -165,8 +165,7 @@ function checkOrder(activations: readonly Activation[]): void {
       (later.block !== undefined && earlier.block !== undefined && later.block < earlier.block) ||
       (later.time !== undefined && earlier.time !== undefined && later.time < earlier.time)
     if (isEarly) {
-      throw new DevchainError(
-        'INVALID_PARAMS',
+      throw invalidParams(
         `config: ${later.fork} begins at ${later.block ?? later.time}, before ${earlier.fork} at ${earlier.block ?? earlier.time}`,
       )
     }

@@ -1,7 +1,7 @@
 // Keeps chains in a file: each change before it is answered, or what changed in the last tenth of a second.
 import { rmSync } from 'node:fs'
 import { setTimeout as later } from 'node:timers/promises'
-import { DevchainError } from '../core/errors.ts'
+import { DevchainError, invalidParams } from '../core/errors.ts'
 import { megabytes } from '../core/format.ts'
 import { emptyMap } from '../core/persistent.ts'
 import type { MaybePromise } from '../core/promises.ts'
@@ -117,7 +117,7 @@ export class ChainStore {
   /** Resolves when the chain is on disk, or returns undefined if it will be in a tenth of a second. */
   keep(name: string, chain: KeptChain): MaybePromise<void> {
     if (chain.state.config.upstream?.source.urls.length === 0) {
-      throw new DevchainError('INVALID_PARAMS', FORK_WITHOUT_URL)
+      throw invalidParams(FORK_WITHOUT_URL)
     }
     return this.#become(name, chain)
   }

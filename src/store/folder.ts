@@ -1,7 +1,7 @@
 // The folder of a process's chains: their files, and the lock of the process that has it.
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { DevchainError, readFailure } from '../core/errors.ts'
+import { DevchainError, invalidParams, readFailure } from '../core/errors.ts'
 import type { StoreOptions } from './chainstore.ts'
 import { ChainStores } from './chainstores.ts'
 import { lockFolder } from './lock.ts'
@@ -58,7 +58,7 @@ function requireNoDump(folder: string): void {
   const dump = path.join(folder, 'state.json')
   if (existsSync(chainsIn(folder)) || !existsSync(dump)) return
   const message = `${folder} has a dump and no chain: --state ${dump} goes on with the dump; a chain needs another folder`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(message)
 }
 
 /** Makes the folder if needed. @returns gives it up */
@@ -68,15 +68,14 @@ function takeFolder(folder: string): () => void {
     return lockFolder(folder)
   } catch (error) {
     if (error instanceof DevchainError) throw error
-    const message = `cannot use the folder ${folder}: ${readFailure(error)}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(`cannot use the folder ${folder}: ${readFailure(error)}`)
   }
 }
 
 /** @throws {DevchainError} `INVALID_PARAMS` if nothing was kept in the folder */
 export function requireChains(folder: string): void {
   if (existsSync(chainsIn(folder))) return
-  throw new DevchainError('INVALID_PARAMS', `${folder} has no chain`)
+  throw invalidParams(`${folder} has no chain`)
 }
 
 /** Bytes of the files of all chains. */

@@ -1,7 +1,7 @@
 // A folder belongs to one process at a time: the one whose id stands in its lock file.
 import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { DevchainError } from '../core/errors.ts'
+import { invalidParams } from '../core/errors.ts'
 
 const NAME = 'lock'
 
@@ -14,7 +14,7 @@ export function lockFolder(folder: string): () => void {
   const holder = holderOf(file)
   if (holder !== undefined && isAlive(holder)) {
     const message = `${folder} is in use by process ${holder}; if that is no devchain, delete ${file}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(message)
   }
   if (holder !== undefined) unlinkSync(file)
   // fails if another process was faster

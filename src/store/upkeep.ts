@@ -1,6 +1,6 @@
 // Work on chains on disk that no process has: is all of it whole, and without what nothing refers to any more.
 import { rmSync } from 'node:fs'
-import { DevchainError } from '../core/errors.ts'
+import { invalidParams } from '../core/errors.ts'
 import { CorruptStore } from './bytes.ts'
 import { chainsObject } from './codecs/chains.ts'
 import { COPY } from './filecopy.ts'
@@ -124,7 +124,7 @@ function withChains<T>(
       log.close()
     }
   }).flat()
-  if (done.length === 0) throw new DevchainError('INVALID_PARAMS', `${folder} has no chain`)
+  if (done.length === 0) throw invalidParams(`${folder} has no chain`)
   return done
 }
 

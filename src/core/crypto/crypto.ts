@@ -1,6 +1,6 @@
 // Hashes, keys and signatures. Libraries and WebAssembly do the work; no other module imports them.
 
-import { DevchainError } from '../errors.ts'
+import { DevchainError, invalidParams } from '../errors.ts'
 import {
   type Address,
   addressFromBytes,
@@ -52,8 +52,7 @@ export function recoverAddress(digest: Uint8Array, { r, s, yParity }: Signature)
 export function addressOfKey(privateKey: Uint8Array): Address {
   const publicKey = curve.publicKey(privateKey)
   if (publicKey !== undefined) return addressFromBytes(keccak256(publicKey.subarray(1)))
-  throw new DevchainError(
-    'INVALID_PARAMS',
+  throw invalidParams(
     'expected a private key: 32 bytes, above zero and below the order of secp256k1',
   )
 }
@@ -70,8 +69,7 @@ export function signatureBytes({ r, s, yParity }: Signature): Uint8Array {
 export function signatureFromBytes(bytes: Uint8Array): Signature {
   const v = bytes[64]
   if (bytes.length !== 65 || !(v === 0 || v === 1 || v === 27 || v === 28)) {
-    throw new DevchainError(
-      'INVALID_PARAMS',
+    throw invalidParams(
       `expected a 65-byte signature ending in v (0, 1, 27 or 28), got ${bytes.length} bytes`,
     )
   }
@@ -88,8 +86,7 @@ export function signatureFromBytes(bytes: Uint8Array): Signature {
  */
 export function signatureFromCompact(bytes: Uint8Array): Signature {
   if (bytes.length !== 64) {
-    const message = `expected a compact signature of 64 bytes, got ${bytes.length} bytes`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(`expected a compact signature of 64 bytes, got ${bytes.length} bytes`)
   }
   const parityAndS = bigintFromBytes(bytes.subarray(32))
   return {

@@ -1,5 +1,5 @@
 // Passes requests about old blocks, transactions, receipts and traces on to the network; its answers stay unchanged.
-import { DevchainError, unlessRefused } from '../../core/errors.ts'
+import { DevchainError, invalidParams, unlessRefused } from '../../core/errors.ts'
 import { type Hash, quantityFromBigint } from '../../core/hex.ts'
 import { isPromise, type MaybePromise } from '../../core/promises.ts'
 import type { MethodContext } from '../../methods/common/context.ts'
@@ -116,7 +116,7 @@ function plainParams(
   return unlessRefused(() => {
     const sent = method.params.map(({ name, decoder, required, fallback }, index) => {
       const value = given[index] ?? undefined
-      if (value === undefined && required) throw new DevchainError('INVALID_PARAMS', name)
+      if (value === undefined && required) throw invalidParams(name)
       const decoded = value === undefined ? fallback : decoder.decode(value as Json, name, [])
       if (!isSchema(decoder)) return value
       return decoded === undefined ? undefined : decoder.encode(decoded)

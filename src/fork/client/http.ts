@@ -1,5 +1,5 @@
 // Carries requests over HTTP.
-import { DevchainError } from '../../core/errors.ts'
+import { invalidParams } from '../../core/errors.ts'
 import { jsonIn } from '../../core/objects.ts'
 import { type HttpResponse, JSON_HEADERS, Poster } from '../../rpc/post.ts'
 import type { Json } from '../../rpc/schema.ts'
@@ -68,7 +68,7 @@ function readUrl(url: string): URL {
   const read = URL.canParse(url) ? new URL(url) : undefined
   if (read !== undefined && /^https?:$/.test(read.protocol)) return read
   const message = `fork: expected a node URL, beginning with http:// or https://, got ${shownUrl(url)}`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(message)
 }
 
 interface Shown {

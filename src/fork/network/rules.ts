@@ -1,5 +1,5 @@
 // The hardforks of a forked network: its schedule if known, else the newest that its headers allow.
-import { DevchainError } from '../../core/errors.ts'
+import { invalidParams } from '../../core/errors.ts'
 import type { ForkBase } from '../../node/ledger/upstream.ts'
 import { HEADER_FORKS, type Header, hasFieldsOf } from '../../protocol/blocks/header.ts'
 import {
@@ -110,7 +110,7 @@ export function requireEvm(chainId: bigint, { isOfZksync }: Pick<RemoteBlock, 'i
   const name = OTHER_MACHINES.get(chainId) ?? unnamed
   if (name === undefined) return
   const message = `fork: ${name} (chain ${chainId}) cannot be forked: it runs bytecode of its own virtual machine, not of the EVM`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(message)
 }
 
 /**

@@ -1,5 +1,5 @@
 // Finds the fork block: asks the network, or uses what an earlier fork found.
-import { DevchainError } from '../../core/errors.ts'
+import { DevchainError, invalidParams } from '../../core/errors.ts'
 import { quantityFromBigint, ZERO_ADDRESS } from '../../core/hex.ts'
 import type { DevchainSettings } from '../../options/derived.ts'
 import type { ForkChoice } from '../../options/fork.ts'
@@ -73,8 +73,7 @@ export async function findBlock(
 
 function requireChain({ name }: Client, chainId: bigint, wanted: bigint | undefined): void {
   if (wanted === undefined || wanted === chainId) return
-  const message = `fork: ${name} has the chain id ${chainId}, not ${wanted} (--fork-chain-id)`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(`fork: ${name} has the chain id ${chainId}, not ${wanted} (--fork-chain-id)`)
 }
 
 function isOwn({ provider, urls }: ForkChoice): boolean {
@@ -154,7 +153,7 @@ async function blockOf(
   const json = isAsked ? await client.request('eth_getBlockByNumber', params) : first
   if (json !== null) return { json, beside }
   const message = `fork: ${client.name} has no block ${fork.block ?? 'latest'}; its newest is ${newest}`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(message)
 }
 
 async function placeOf(
@@ -168,7 +167,7 @@ async function placeOf(
   const number = blockNumber === null ? 0n : quantity(blockNumber)
   if (blockHash === null || number === 0n) {
     const what = transaction === null ? 'has no transaction' : 'has in no block yet'
-    throw new DevchainError('INVALID_PARAMS', `fork: ${client.name} ${what} ${hash}`)
+    throw invalidParams(`fork: ${client.name} ${what} ${hash}`)
   }
   const before = number - 1n
   const beside = askBeside(client, fork, before)
@@ -209,7 +208,7 @@ export async function requireSameBlock(
       other === undefined
         ? `has no block ${number}, which is ${hash} of ${first}`
         : `has another block ${number} than ${first}: ${String(other)}, not ${hash}`
-    throw new DevchainError('INVALID_PARAMS', `fork: ${provider.name} ${what}`)
+    throw invalidParams(`fork: ${provider.name} ${what}`)
   }
   await Promise.all(providers.map(requireOf))
 }

@@ -1,6 +1,6 @@
 // Checks the options against a recording, which holds one fork.
 import path from 'node:path'
-import { DevchainError } from '../../core/errors.ts'
+import { invalidParams } from '../../core/errors.ts'
 import type { DevchainSettings } from '../../options/derived.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { RemoteBlock } from '../network/header.ts'
@@ -16,12 +16,10 @@ export function requireAsked(
 ): void {
   const block = fork?.block
   if (forkProofs && !proofs) {
-    const message = `${file} was recorded without --fork-proofs: leave it out, or record again`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(`${file} was recorded without --fork-proofs: leave it out, or record again`)
   }
   if (forkRecord !== undefined && path.resolve(forkRecord) === path.resolve(file)) {
-    const message = `${file} is replayed: --fork-record needs another file`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(`${file} is replayed: --fork-record needs another file`)
   }
   const begins = `${file} begins at block ${number}`
   const problem =
@@ -33,7 +31,7 @@ export function requireAsked(
           ? `${begins}${prefix === undefined ? '' : ` and before ${transactionIn(prefix)}`}, not before ${forkTransaction} (--fork-transaction)`
           : undefined
   if (problem === undefined) return
-  throw new DevchainError('INVALID_PARAMS', `${problem}: record again with --fork-record`)
+  throw invalidParams(`${problem}: record again with --fork-record`)
 }
 
 /** @param block as after `@` of the option: only a number or a hash can be another block */

@@ -6,9 +6,8 @@ import { keccakHash } from '../../core/crypto/crypto.ts'
 import { attempt } from '../../core/errors.ts'
 import { bytesFromHex, isBytes } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
-import { makeFolder } from '../../loader/cachefolder.ts'
+import { makeFolder, replaceFile } from '../../loader/cachefolder.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { replace } from './lock.ts'
 import { type ItemKey, type Store, textOfKey } from './store.ts'
 
 /** Blocks in memory, at least unless their items are large: at most twice as many. */
@@ -159,5 +158,5 @@ function writeCode(folder: string, key: ItemKey, value: Json): void {
   if (readCode(folder, key) !== undefined) return
   const file = codeFile(folder, key)
   makeFolder(path.dirname(file))
-  replace(file, String(value))
+  replaceFile(file, String(value), 0o666)
 }

@@ -1,5 +1,5 @@
-// Locks and atomic replacement for files that several processes write.
-import { closeSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+// Locks for files that several processes write.
+import { closeSync, openSync, rmSync, statSync } from 'node:fs'
 
 const LOOK_MS = 5
 
@@ -35,14 +35,4 @@ function take(lock: string): void {
     else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS)
   }
   throw new Error(`${lock} is held by other processes`)
-}
-
-export function replace(file: string, text: string): void {
-  const fresh = `${file}.${process.pid}.new`
-  try {
-    writeFileSync(fresh, text)
-    renameSync(fresh, file)
-  } finally {
-    rmSync(fresh, { force: true })
-  }
 }

@@ -1,9 +1,9 @@
 // Writes recordings while a fork runs, and merges those of the same fork, e.g. from git branches.
 import { statSync } from 'node:fs'
 import path from 'node:path'
-import { DevchainError } from '../../core/errors.ts'
-import { makeFolder } from '../../loader/cachefolder.ts'
-import { replace, whileLocked } from './lock.ts'
+import { DevchainError, invalidParams } from '../../core/errors.ts'
+import { makeFolder, replaceFile } from '../../loader/cachefolder.ts'
+import { whileLocked } from './lock.ts'
 import {
   addRecording,
   differenceOf,
@@ -54,7 +54,7 @@ export function recordTo(
       const there = textIn(file)
       if (there !== written) addFrom(there ?? '')
       written = textOfRecording({ head, lines })
-      if (there !== written) replace(file, written)
+      if (there !== written) replaceFile(file, written, 0o666)
     })
     isWritten = true
   }
@@ -92,15 +92,14 @@ function exclusively(file: string, work: () => void): void {
     whileLocked(file, work)
   } catch (error) {
     if (error instanceof DevchainError) throw error
-    const message = `cannot write the recorded fork ${file}: ${(error as Error).message}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(`cannot write the recorded fork ${file}: ${(error as Error).message}`)
   }
 }
 
 function otherProofs(file: string, { proofs }: RecordingHead): DevchainError {
   const [how, flag] = proofs ? ['with', 'add'] : ['without', 'leave out']
   const message = `${file} was recorded ${how} --fork-proofs: ${flag} it, or delete the file to record again`
-  return new DevchainError('INVALID_PARAMS', message)
+  return invalidParams(message)
 }
 
 export interface Merged {
@@ -122,12 +121,12 @@ export function mergeRecordings(into: string, others: readonly string[]): Merged
     for (const { file, recording } of read) {
       if (differenceOf(whole.head, recording.head) !== undefined) {
         const message = `${file} is of another fork than ${into}: only recordings of the same network and block, all with or all without --fork-proofs, can be merged`
-        throw new DevchainError('INVALID_PARAMS', message)
+        throw invalidParams(message)
       }
       addRecording(whole, recording, `${file} contradicts ${into}`)
     }
     merged = { items: whole.lines.size, added: whole.lines.size - before }
-    replace(into, textOfRecording(whole))
+    replaceFile(into, textOfRecording(whole), 0o666)
   })
   return merged
 }

@@ -1,6 +1,6 @@
 // A recording: all that a fork fetched, as a sorted text file with one item a line, fit for git.
 import { readFileSync } from 'node:fs'
-import { DevchainError } from '../../core/errors.ts'
+import { type DevchainError, invalidParams } from '../../core/errors.ts'
 import { oneLine } from '../../core/format.ts'
 import { jsonIn } from '../../core/objects.ts'
 import type { Json } from '../../rpc/schema.ts'
@@ -94,11 +94,10 @@ function addLine({ head, lines }: ForkRecording, line: string, file: string, num
   if (isHeadLine(item)) {
     if (differenceOf(item[1], head) === undefined) return
     const message = `${file}: line ${number} begins a recording of another fork: the two cannot be merged; record again`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(message)
   }
   if (!isItem(item)) {
-    const message = `${file}: line ${number} is no item of a recorded fork`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(`${file}: line ${number} is no item of a recorded fork`)
   }
   addItem(lines, item, line, `${file}: line ${number} contradicts a line before`)
 }
@@ -117,7 +116,7 @@ function addItem(lines: Lines, item: Item, line: string, problem: string): void 
   if (one === other) return
   const [first, second] = [oneLine(one!, MOST_SHOWN), oneLine(other!, MOST_SHOWN)]
   const words = `${method} ${JSON.stringify(params)} of ${of} is ${first} and ${second}`
-  throw new DevchainError('INVALID_PARAMS', `${problem}: ${words}`)
+  throw invalidParams(`${problem}: ${words}`)
 }
 
 export function addRecording(into: ForkRecording, from: ForkRecording, problem: string): void {
@@ -146,7 +145,7 @@ const CONFLICT_MARKER = /^(<{7}|\|{7}|={7}|>{7})( |\r?$)/
 function requireNoMarker(line: string, file: string, number: number): void {
   if (!CONFLICT_MARKER.test(line)) return
   const message = `${file}: line ${number} is a conflict marker of git: delete the markers and keep the lines of both sides; with merge=union in .gitattributes git does so itself`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(message)
 }
 
 type Item = readonly [of: string, method: string, params: readonly Json[], value: Json]
@@ -164,7 +163,7 @@ function headIn(line: string, file: string): RecordingHead {
   const message = isOther
     ? `${file} is no recorded fork: expected a first line that begins with ["${FORMAT}"`
     : `${file}: line 1 names no chain and block of a fork`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(message)
 }
 
 function isHeadLine(read: unknown): read is [string, RecordingHead] {
@@ -175,5 +174,5 @@ function isHeadLine(read: unknown): read is [string, RecordingHead] {
 }
 
 function unreadable(file: string, why: string): DevchainError {
-  return new DevchainError('INVALID_PARAMS', `cannot read the recorded fork ${file}: ${why}`)
+  return invalidParams(`cannot read the recorded fork ${file}: ${why}`)
 }

@@ -1,7 +1,7 @@
 // Sets of IP addresses and CIDR blocks: banned addresses, and allowed ones.
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
-import { DevchainError } from '../../core/errors.ts'
+import { DevchainError, invalidParams } from '../../core/errors.ts'
 
 const MAX_ENTRIES = 10_000
 
@@ -107,8 +107,5 @@ async function entryOf(text: string): Promise<Entry> {
 
 function invalid(text: string): DevchainError {
   const expected = 'an IPv4 or IPv6 address, a block such as 10.0.0.0/8, or the name of a host'
-  return new DevchainError(
-    'INVALID_PARAMS',
-    `invalid banned address ${text.slice(0, 100) || '""'}: expected ${expected}`,
-  )
+  return invalidParams(`invalid banned address ${text.slice(0, 100) || '""'}: expected ${expected}`)
 }

@@ -1,5 +1,5 @@
 // Field types of peer messages: how each is encoded as RLP, and decoded within bounds.
-import { DevchainError } from '../../core/errors.ts'
+import { type DevchainError, invalidParams } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import type { RlpValue } from '../../core/rlp.ts'
 import { ListFields } from '../../protocol/fields.ts'
@@ -67,5 +67,5 @@ export function list<T>(item: FieldCodec<T>, most: number): FieldCodec<readonly 
 }
 
 export function malformed(problem: string): DevchainError {
-  return new DevchainError('INVALID_PARAMS', `malformed message: ${problem}`)
+  return invalidParams(`malformed message: ${problem}`)
 }

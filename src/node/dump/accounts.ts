@@ -1,8 +1,9 @@
 // The accounts of a dump, of the newest and of older blocks, in anvil's two formats.
 
 import { EMPTY_CODE_HASH, keccakHash } from '../../core/crypto/crypto.ts'
-import { type Address, bytesFromHex, concatBytes, type Hash } from '../../core/hex.ts'
+import { type Address, type Hash, hexFromBytes } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
+import { delegationTo } from '../../protocol/transactions/delegation.ts'
 import { addressKey } from '../../state/keys.ts'
 import { PackedAccounts } from '../../state/packed/packedaccounts.ts'
 import { type PlainEntries, plainEntries } from '../../state/packed/pieces.ts'
@@ -21,8 +22,6 @@ import { addressAt, bytesAt, integerAt, Members, noDump, objectAt } from './memb
 
 /** Slots or accounts put into a trie before yielding. */
 const CHANGES_A_TURN = 5_000
-
-const DELEGATION = Uint8Array.of(0xef, 0x01, 0x00)
 
 interface GivenAccount {
   readonly address: Address
@@ -288,8 +287,7 @@ function givenCode(value: unknown, path: string): unknown {
   if (kinds.has('LegacyRaw')) return kinds.value('LegacyRaw')
   if (kinds.has('Eip7702')) {
     const target = new Members(kinds.value('Eip7702'), path).address('delegated_address')
-    const code = concatBytes(DELEGATION, bytesFromHex(target))
-    return `0x${Buffer.from(code).toString('hex')}`
+    return hexFromBytes(delegationTo(target))
   }
   throw noDump(`${path}: expected LegacyAnalyzed, LegacyRaw or Eip7702`)
 }

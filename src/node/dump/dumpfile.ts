@@ -4,7 +4,13 @@ import { rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { DevchainError, readFailure, writeFailure } from '../../core/errors.ts'
+import {
+  attempt,
+  DevchainError,
+  invalidParams,
+  readFailure,
+  writeFailure,
+} from '../../core/errors.ts'
 import type { Chain } from '../chain/chain.ts'
 import { beginningWith, type ChainState } from '../ledger/chainstate.ts'
 import { type DumpKind, loadState } from './load.ts'
@@ -24,12 +30,11 @@ export async function loadDumpFile(chain: Chain, file: string): Promise<DumpKind
     })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== undefined) {
-      const message = `cannot read the dump ${file}: ${readFailure(error)}`
-      throw new DevchainError('INVALID_PARAMS', message)
+      throw invalidParams(`cannot read the dump ${file}: ${readFailure(error)}`)
     }
     if (!(error instanceof DevchainError)) throw error
     const problem = error.message.replace(/^state: /, '').replaceAll('\n', ' ')
-    throw new DevchainError('INVALID_PARAMS', `${file}: ${problem}`)
+    throw invalidParams(`${file}: ${problem}`)
   }
 }
 
@@ -37,11 +42,7 @@ export async function loadDumpFile(chain: Chain, file: string): Promise<DumpKind
 const NAME = 'state.json'
 
 function isFolder(file: string): boolean {
-  try {
-    return statSync(file).isDirectory()
-  } catch {
-    return false
-  }
+  return attempt(() => statSync(file).isDirectory()) ?? false
 }
 
 export interface DumpFileOptions {

@@ -1,6 +1,6 @@
 // Typed reading of a dump's JSON; an error names the member and its value.
 
-import { DevchainError, printValue } from '../../core/errors.ts'
+import { type DevchainError, invalidParams, printValue } from '../../core/errors.ts'
 import { type Address, bytesFromHex, type Hash, isBytes } from '../../core/hex.ts'
 import { isObject } from '../../core/objects.ts'
 import type { Log } from '../../protocol/blocks/receipt.ts'
@@ -16,8 +16,7 @@ const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 const HASH = /^0x[0-9a-fA-F]{64}$/
 
 export function noDump(problem: string): DevchainError {
-  const message = `state: expected a result of anvil_dumpState: ${problem}`
-  return new DevchainError('INVALID_PARAMS', message)
+  return invalidParams(`state: expected a result of anvil_dumpState: ${problem}`)
 }
 
 function refuse(path: string, expected: string, value: unknown): never {

@@ -1,7 +1,7 @@
 // The blocks of a chain: the canonical chain and its side branches.
 
 import { larger } from '../../core/bigints.ts'
-import { DevchainError, type ErrorFacts } from '../../core/errors.ts'
+import { DevchainError, type ErrorFacts, invalidParams } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { memoizeByIdentity } from '../../core/lrucache.ts'
 import { emptyMap, type PersistentMap } from '../../core/persistent.ts'
@@ -363,7 +363,7 @@ export function truncateTo(tree: BlockTree, number: bigint): BlockTree {
 function requireOwn({ network }: BlockTree, number: bigint): void {
   if (network === undefined || number >= network.number) return
   const message = `cannot go back to block ${number}: the chain is a fork that begins at block ${network.number}; hardhat_reset forks at another`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(message)
 }
 
 function leftAfter(chain: CanonicalChain, length: number): BlockRecord[] {

@@ -1,7 +1,7 @@
 // The chain's clock: the time of the next block.
 
 import { larger } from '../../core/bigints.ts'
-import { DevchainError } from '../../core/errors.ts'
+import { DevchainError, invalidParams } from '../../core/errors.ts'
 import type { ClockSource } from '../../options/values.ts'
 import { MAX_TIMESTAMP } from '../../protocol/timestamps.ts'
 import { headOf } from './blocktree.ts'
@@ -98,19 +98,19 @@ export function increasedTime(state: ChainState, seconds: bigint, now: number): 
   const { clock } = state
   if (seconds < 0n) {
     const message = `expected a number of seconds, 0 or more, got ${seconds}: time never goes back`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(message)
   }
   const parent = headOf(state.tree).block.header.timestamp
   const time = chainTime(state, now)
   const ahead = parent > time ? parent - time : 0n
   if (time + ahead + seconds > MAX_TIMESTAMP) {
     const message = `expected a time of at most ${MAX_TIMESTAMP} seconds, got ${time + ahead} increased by ${seconds}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(message)
   }
   const pinned = clock.nextTimestamp
   if (pinned !== undefined && pinned + seconds > MAX_TIMESTAMP) {
     const message = `expected a time of at most ${MAX_TIMESTAMP} seconds, got ${pinned} (set for the next block) increased by ${seconds}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(message)
   }
   return {
     ...clock,
@@ -132,7 +132,7 @@ export function checkTimestamp(state: ChainState, timestamp: bigint): void {
   }
   if (timestamp > MAX_TIMESTAMP) {
     const message = `expected a timestamp of at most ${MAX_TIMESTAMP} seconds, got ${timestamp}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(message)
   }
 }
 

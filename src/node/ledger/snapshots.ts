@@ -1,5 +1,5 @@
 // Finds the snapshots of a chain by id or name.
-import { DevchainError, printValue } from '../../core/errors.ts'
+import { DevchainError, invalidParams, printValue } from '../../core/errors.ts'
 import { lazy } from '../../core/lrucache.ts'
 import { nearest } from '../../core/nearest.ts'
 import type { ChainState, Snapshot } from './chainstate.ts'
@@ -88,7 +88,7 @@ function onTopOf(newestSnapshot: Snapshot | undefined, snapshot: Snapshot): Snap
 export function checkName({ namedSnapshots }: ChainState, name: string): void {
   if (!nameForm().test(name)) {
     const message = `expected a name of 1 to 64 letters, digits, spaces and . _ - / : that begins with a letter, got ${printValue(name)}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(message)
   }
   if (namedSnapshots.has(name) || namedSnapshots.size < MAX_NAMED) return
   const message = `too many named snapshots: there may be ${MAX_NAMED}; take one of their names anew, or drop one`

@@ -1,14 +1,11 @@
 // Parses Sourcify requests into one form: standard JSON, metadata with sources, files.
-import { attempt, DevchainError, printValue } from '../../core/errors.ts'
+import { attempt, invalid, invalidParams, printValue } from '../../core/errors.ts'
+import { jsonIn, objectAt } from '../../core/objects.ts'
 import type { SiteRequest } from '../../rpc/site.ts'
 import { metadataIn } from '../reading/builds.ts'
 import { entriesOf, isObject, type JsonObject, member, text } from '../reading/formats.ts'
 import { targetOf } from './compiled.ts'
 import type { Submission } from './submission.ts'
-
-export function badRequest(message: string): DevchainError {
-  return new DevchainError('INVALID_PARAMS', message)
-}
 
 export type Posted = Pick<SiteRequest, 'contentType' | 'body'>
 
@@ -24,11 +21,11 @@ export const EMPTY_SUBMISSION: Submission = {
 /** @throws {DevchainError} unless it is a JSON object */
 function readJson({ contentType, body }: Posted): JsonObject {
   if (!/json/i.test(contentType)) {
-    throw badRequest(`expected a body of application/json, got ${contentType || 'no type'}`)
+    throw invalidParams(`expected a body of application/json, got ${contentType || 'no type'}`)
   }
-  const value = attempt((): unknown => JSON.parse(Buffer.from(body).toString('utf8')))
-  if (value === undefined) throw badRequest('expected a body of valid JSON')
-  if (!isObject(value)) throw badRequest(`expected a JSON object, got ${printValue(value)}`)
+  const value = jsonIn(Buffer.from(body).toString('utf8'))
+  if (value === undefined) throw invalidParams('expected a body of valid JSON')
+  if (!isObject(value)) throw invalidParams(`expected a JSON object, got ${printValue(value)}`)
   return value
 }
 
@@ -38,11 +35,10 @@ export function readStandardJson(posted: Posted): Submission {
   const identifier = textMember('contractIdentifier', contractIdentifier)
   const at = identifier.lastIndexOf(':')
   if (at < 0) {
-    const message = `contractIdentifier: expected a path and a name such as src/Vault.sol:Vault, got ${printValue(identifier)}`
-    throw badRequest(message)
+    throw invalid('contractIdentifier', 'a path and a name such as src/Vault.sol:Vault', identifier)
   }
-  const sources = entriesOf(objectMember('stdJsonInput', stdJsonInput).sources)
-  if (sources.length === 0) throw badRequest('stdJsonInput.sources: expected sources')
+  const sources = entriesOf(objectAt('stdJsonInput', stdJsonInput).sources)
+  if (sources.length === 0) throw invalidParams('stdJsonInput.sources: expected sources')
   return {
     sources: new Map(sources.map(([name, each]) => [name, contentOf(name, each)])),
     target: [identifier.slice(0, at), identifier.slice(at + 1)],
@@ -68,11 +64,10 @@ export function readFiles({ files, chosenContract = 0 }: JsonObject): Submission
   const metadata = [...texts].filter(
     ([name, content]) => /\.json$/.test(name) && attempt(() => metadataIn(content)) !== undefined,
   )
-  if (metadata.length === 0) throw badRequest('files: expected metadata.json among them')
+  if (metadata.length === 0) throw invalidParams('files: expected metadata.json among them')
   const chosen = metadata[Number(chosenContract)]
   if (chosen === undefined) {
-    const message = `chosenContract: expected 0 to ${metadata.length - 1}, got ${printValue(chosenContract)}`
-    throw badRequest(message)
+    throw invalid('chosenContract', `0 to ${metadata.length - 1}`, chosenContract)
   }
   for (const [name] of metadata) texts.delete(name)
   return withMetadata(texts, chosen[1])
@@ -87,7 +82,7 @@ export async function readFormOrJson(posted: Posted): Promise<JsonObject> {
     const headers = { 'content-type': contentType }
     form = await new Response(Uint8Array.from(body), { headers }).formData()
   } catch {
-    throw badRequest('expected a multipart/form-data body with the boundary of its content type')
+    throw invalidParams('expected a multipart/form-data body with the boundary of its content type')
   }
   const members: Record<string, unknown> = {}
   const files: Record<string, string> = {}
@@ -107,7 +102,7 @@ function unusedName(files: JsonObject, name: string): string {
 function withMetadata(sources: ReadonlyMap<string, string>, metadata: unknown): Submission {
   const value = attempt(() => metadataIn(metadata))
   if (value === undefined) {
-    throw badRequest(`metadata: expected that of the compiler, got ${printValue(metadata)}`)
+    throw invalid('metadata', 'that of the compiler', metadata)
   }
   const settings = isObject(value.settings) ? value.settings : {}
   return {
@@ -122,23 +117,18 @@ function withMetadata(sources: ReadonlyMap<string, string>, metadata: unknown): 
 function contentOf(name: string, source: unknown): string {
   const content = member(source, 'content')
   if (typeof content === 'string') return content
-  throw badRequest(`stdJsonInput.sources: expected the content of ${name}: none is fetched`)
+  throw invalidParams(`stdJsonInput.sources: expected the content of ${name}: none is fetched`)
 }
 
 function textsOf(name: string, files: unknown): Map<string, string> {
-  const texts = entriesOf(objectMember(name, files)).map(([each, content]) => {
+  const texts = entriesOf(objectAt(name, files)).map(([each, content]) => {
     if (typeof content === 'string') return [each, content] as const
-    throw badRequest(`${name}: expected text for ${each}, got ${printValue(content)}`)
+    throw invalid(name, `text for ${each}`, content)
   })
   return new Map(texts)
 }
 
-function objectMember(name: string, value: unknown): JsonObject {
-  if (isObject(value)) return value
-  throw badRequest(`${name}: expected an object, got ${printValue(value)}`)
-}
-
 function textMember(name: string, value: unknown): string {
   if (typeof value === 'string' && value !== '') return value
-  throw badRequest(`${name}: expected text, got ${printValue(value)}`)
+  throw invalid(name, 'text', value)
 }

@@ -1,6 +1,6 @@
 // The site below /sourcify: a repository of verified contracts, and both versions of Sourcify's server API.
 import { checksumAddress } from '../../core/crypto/crypto.ts'
-import { attempt, DevchainError, printValue } from '../../core/errors.ts'
+import { attempt, DevchainError, invalidParams, printValue } from '../../core/errors.ts'
 import { type Address, parseAddress } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
 import type { Chain } from '../../node/chain/chain.ts'
@@ -16,7 +16,6 @@ import {
   type Verified,
 } from './repository.ts'
 import {
-  badRequest,
   EMPTY_SUBMISSION,
   type Posted,
   readFiles,
@@ -258,12 +257,12 @@ type FieldsView = (found: Verified, creation: CreationInfo) => JsonObject
 /** Selects fields, or parts of them (`compilation.name`). @throws {DevchainError} naming an unknown field */
 function fieldsAsked(query: URLSearchParams): FieldsView {
   const [fields, omit] = [query.get('fields'), query.get('omit')]
-  if (fields !== null && omit !== null) throw badRequest('expected fields or omit, not both')
+  if (fields !== null && omit !== null) throw invalidParams('expected fields or omit, not both')
   const named = (fields ?? omit ?? '').split(',').filter((each) => each !== '')
   const wrong = named.find(
     (each) => each !== 'all' && ![...NAMES, ...ALWAYS].includes(fieldOf(each)),
   )
-  if (wrong !== undefined) throw badRequest(`there is no field ${printValue(wrong)}`)
+  if (wrong !== undefined) throw invalidParams(`there is no field ${printValue(wrong)}`)
   const isAll = named.includes('all')
   const wanted =
     omit === null && !isAll ? named : NAMES.filter((name) => isAll || !named.includes(name))
@@ -292,9 +291,9 @@ function fieldOf(path: string): string {
 
 function listIn(query: URLSearchParams, name: string): readonly string[] {
   const list = (query.get(name) ?? '').split(',').filter((each) => each !== '')
-  if (list.length === 0) throw badRequest(`${name}: expected one at least`)
+  if (list.length === 0) throw invalidParams(`${name}: expected one at least`)
   if (list.length > MOST_ADDRESSES) {
-    throw badRequest(`${name}: expected at most ${MOST_ADDRESSES}, got ${list.length}`)
+    throw invalidParams(`${name}: expected at most ${MOST_ADDRESSES}, got ${list.length}`)
   }
   return list
 }

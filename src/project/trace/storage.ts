@@ -1,6 +1,7 @@
 // Names storage slots by the compiler's layout and by the mapping keys in a run.
 // @see https://docs.soliditylang.org/en/latest/internals/layout_in_storage.html
 import { keccak256 } from '../../core/crypto/crypto.ts'
+import { short } from '../../core/format.ts'
 import {
   type Address,
   addressFromBytes,
@@ -344,14 +345,9 @@ function longText(
 }
 
 function rawText({ slot, before, after }: SlotChange): string {
-  return `slot ${slotText(slot)} ${word(before)} → ${word(after)}`
+  return `slot ${short(`0x${slot.toString(16)}`)} ${word(before)} → ${word(after)}`
 }
 
 function word(value: bigint): string {
   return value < 1n << 64n ? value.toString() : `0x${value.toString(16)}`
-}
-
-function slotText(slot: bigint): string {
-  const hex = `0x${slot.toString(16)}`
-  return hex.length <= 18 ? hex : `${hex.slice(0, 6)}…${hex.slice(-4)}`
 }

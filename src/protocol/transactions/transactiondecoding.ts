@@ -1,6 +1,6 @@
 // Decodes canonical transactions, and recovers their senders.
 import { keccakHash, recoverAddress } from '../../core/crypto/crypto.ts'
-import { DevchainError, refusal } from '../../core/errors.ts'
+import { DevchainError, invalidParams, refusal } from '../../core/errors.ts'
 import { type Address, type Hash, hashFromBytes } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
 import { decodeRlp, type RlpItem } from '../../core/rlp.ts'
@@ -189,7 +189,7 @@ function parityOf(value: bigint): 0 | 1 {
 }
 
 export function malformed(problem: string): DevchainError {
-  return new DevchainError('INVALID_PARAMS', `malformed transaction: ${problem}`)
+  return invalidParams(`malformed transaction: ${problem}`)
 }
 
 /** RLP items of one transaction: an access list with so many keys would cost 200 million gas. */

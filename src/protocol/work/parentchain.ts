@@ -1,6 +1,6 @@
 // Merged mining: the parent chain's blocks (Bitcoin's format), and proofs that one was mined for a local block.
 import { createHash } from 'node:crypto'
-import { DevchainError } from '../../core/errors.ts'
+import { DevchainError, invalidParams } from '../../core/errors.ts'
 import {
   bigintFromBytes,
   concatBytes,
@@ -65,10 +65,7 @@ export function decodeParentBlock(bytes: Uint8Array): ParentBlock {
   reader.end()
   const [coinbase] = transactions
   if (coinbase !== undefined) return { header, coinbase, ids: transactions.map(doubleSha256) }
-  throw new DevchainError(
-    'INVALID_PARAMS',
-    'parent block: expected a coinbase, got no transactions',
-  )
+  throw invalidParams('parent block: expected a coinbase, got no transactions')
 }
 
 /**
@@ -85,8 +82,7 @@ export function decodeParentTransaction(bytes: Uint8Array): Uint8Array {
 /** @throws {DevchainError} `INVALID_PARAMS` unless it has 80 bytes */
 export function requireParentHeader(bytes: Uint8Array): Uint8Array {
   if (bytes.length === HEADER_SIZE) return bytes
-  const message = `parent header: expected ${HEADER_SIZE} bytes, got ${bytes.length}`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(`parent header: expected ${HEADER_SIZE} bytes, got ${bytes.length}`)
 }
 
 /**
@@ -307,6 +303,6 @@ class Reader {
   }
 
   #invalid(problem: string): DevchainError {
-    return new DevchainError('INVALID_PARAMS', `${this.#name}: ${problem}`)
+    return invalidParams(`${this.#name}: ${problem}`)
   }
 }

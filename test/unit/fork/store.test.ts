@@ -177,7 +177,7 @@ describe('the cache folder', () => {
     // what was broken is mended by the next who fetches it
     diskStore(folder).put(key, '0x6001')
     expect(diskStore(folder).get(key)).toBe('0x6001')
-    expect(readdirSync(folder, { recursive: true }).join()).not.toContain('.new')
+    expect(readdirSync(folder, { recursive: true }).join()).not.toContain('.tmp')
   })
 
   test('that is not writable causes one warning, and what is fetched stays in memory', async () => {
