@@ -17,10 +17,13 @@ export const ACCOUNT_WRITE_GAS = 9_000n
 /** Execution gas of one transaction, intrinsic gas included; the rest of its limit pays for state only. */
 export const EXECUTION_GAS_CAP: bigint = 2n ** 24n
 
-/** What a gas limit above the cap does not help with; undefined if something else ended the run. */
+/**
+ * What a gas limit above the cap does not help with; undefined if something else ended the run. State may still be what lacked
+ * gas: a failed run gets back what it paid for it with execution gas, and forfeits that.
+ */
 export function describeCap(reason: string, blockGas: BlockGas | undefined): string | undefined {
   if (reason !== 'out of gas' || blockGas?.execution !== EXECUTION_GAS_CAP) return undefined
-  return `it used all ${EXECUTION_GAS_CAP} execution gas that a transaction may have; more gas would pay for state only`
+  return `it had all ${EXECUTION_GAS_CAP} execution gas that a transaction may have; more gas pays for state only`
 }
 
 /** The reservoir of a system call: enough for 16 new slots. */

@@ -68,7 +68,13 @@ function estimateOn(given: CallContext, request: CallRequest): MaybePromise<bigi
   return whenThere(ran, (outcome) => {
     const { failure, gasNeed } = outcome
     if (failure !== undefined) {
-      throw withRerun(estimateError(failure, outcome, cap), rerunOf(outcome))
+      const isCapped =
+        describeCap(failure.reason, outcome.blockGas) !== undefined &&
+        failsWithAnyGas(context, message)
+      return whenThere(isCapped, (yes) => {
+        const error = yes ? failureOfCall(failure, outcome) : estimateError(failure, outcome, cap)
+        throw withRerun(error, rerunOf(outcome))
+      })
     }
     const guess = gasNeed?.gas ?? outcome.gasUsed + outcome.gasRefund
     const succeeds = async (gasLimit: bigint): Promise<boolean> =>
@@ -137,9 +143,15 @@ function highestGas(
   return bounds.reduce((lowest, bound) => (bound.gas < lowest.gas ? bound : lowest))
 }
 
+/** Runs it for free with more state gas than any run needs. */
+function failsWithAnyGas(context: CallContext, message: Message): MaybePromise<boolean> {
+  const plenty = { gasLimit: 2n ** 62n, maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }
+  const run = runMessage({ ...context, onRun: undefined }, { ...message, ...plenty })
+  return whenThere(run, ({ failure }) => failure?.reason === 'out of gas')
+}
+
 function estimateError(failure: Failure, outcome: Outcome, { gas, reason }: GasCap): DevchainError {
-  const { output, consoleLines, blockGas } = outcome
-  if (describeCap(failure.reason, blockGas) !== undefined) return failureOfCall(failure, outcome)
+  const { output, consoleLines } = outcome
   const isStarved = failure.kind === 'halt' && failure.reason === 'out of gas'
   const why = isStarved ? `out of gas: it needs more than ${gas}, ${reason}` : failure.reason
   const facts = isStarved ? { allowance: gas } : undefined

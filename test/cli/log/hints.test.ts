@@ -86,7 +86,7 @@ test('a note explains why 21,000 gas do not suffice for a new account under amst
 test('a run that needs more execution gas than a transaction may have is explained under amsterdam', async () => {
   await using chain = await startLogged({ hardfork: 'amsterdam' })
   const cap =
-    'it used all 16777216 execution gas that a transaction may have; more gas would pay for state only'
+    'it had all 16777216 execution gas that a transaction may have; more gas pays for state only'
   const endless = { from: A, data: LOOP, gas: '0x1c00000' }
   await chain.ask('eth_sendTransaction', endless)
   expect(chain.lines().filter((line) => line.includes('note'))).toEqual([`    note ${cap}`])

@@ -102,3 +102,39 @@ describe.each(allEngines())('on the engine: $name', ({ jobsWithin }) => {
     },
   )
 })
+
+describe('an estimate under amsterdam that fails', () => {
+  /** Returns 24,576 bytes of code, which cost 37,600,000 state gas. */
+  const deploying = bytesFromHex('0x6160005ff3')
+  const looping = assemble('L: @L JUMP')
+  const capped =
+    'out of gas: it had all 16777216 execution gas that a transaction may have; more gas pays for state only'
+
+  test.each([
+    [
+      'of state names the limit of the block',
+      deploying,
+      {},
+      '30000000, the gas limit of the block',
+    ],
+    ['of state names the gas given', deploying, { gas: 2n ** 24n }, '16777216, the gas given'],
+    [
+      'of state names what the sender can pay',
+      deploying,
+      { gasPrice: 5n * 10n ** 14n },
+      '20000000, the most that',
+    ],
+  ])('for want %s', async (_, data, more, limit) => {
+    const chain = await testChain({ hardfork: 'amsterdam', gasLimit: 30_000_000n })
+    const request = { from: account(chain, 0), data, ...more }
+    const estimate = async (): Promise<bigint> => estimateGas(chain, request, latest)
+    await expect(estimate()).rejects.toThrow(`out of gas: it needs more than ${limit}`)
+  })
+
+  test('for want of execution gas says that more gas does not help', async () => {
+    const chain = await testChain({ hardfork: 'amsterdam' })
+    const estimate = async (): Promise<bigint> =>
+      estimateGas(chain, { from: account(chain, 0), data: looping }, latest)
+    await expect(estimate()).rejects.toThrow(capped)
+  })
+})
