@@ -1,6 +1,7 @@
 // Starts a chain for the command line, logs its events, and stops it on a signal.
 import { spawn } from 'node:child_process'
 import { createWriteStream, fstatSync, openSync } from 'node:fs'
+import { constants } from 'node:os'
 import type { Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isatty } from 'node:tty'
@@ -44,7 +45,9 @@ export async function start(settings: AllSettings): Promise<number> {
   try {
     await checkLogged(settings)
     terminal = await openTerminal(settings)
-    const { devchain } = await bringUp(settings, terminal)
+    const up = await Promise.race([bringUp(settings, terminal), stopped])
+    if (up === undefined) return EXIT.ok
+    const { devchain } = up
     setTimeout(outliveReaders, FIRST_CALLS_MS).unref()
     await stopped
     const reports = await endReports(devchain, settings)
@@ -124,20 +127,48 @@ async function withSpinner<T>(
 }
 
 /**
- * Runs a shell command with the variables of `devchain exec`. What it prints goes to standard error.
- * @throws {CommandFailure} unless it exits with 0
+ * Runs a shell command with the variables of `devchain exec`. What it prints goes to standard error. It ends with
+ * devchain, as do processes that it leaves running.
+ * @throws {CommandFailure} unless it exits with 0, and at a signal
  */
 async function runSetup(command: string, url: string): Promise<void> {
   const env = { ...process.env, DEVCHAIN_URL: url, ETH_RPC_URL: url }
-  const child = spawn(command, { shell: true, stdio: ['ignore', 2, 2], env })
-  const end = await new Promise<string | undefined>((resolve) => {
+  // in a group of its own, with what it starts: a shell passes no signals on
+  const detached = process.platform !== 'win32'
+  const child = spawn(command, { shell: true, stdio: ['ignore', 2, 2], env, detached })
+  const send = (signal: NodeJS.Signals | 0): boolean =>
+    attempt(() => process.kill(detached ? -child.pid! : child.pid!, signal)) === true
+  const stop = (): void => void send('SIGTERM')
+  process.once('exit', stop)
+  let ignoreSignals: (() => void) | undefined
+  const end = await new Promise<string | undefined>((resolve, reject) => {
+    ignoreSignals = onSignals((signal) => reject(new CommandFailure('', codeOf(signal))))
     child.once('error', ({ message }) => resolve(message))
     child.once('exit', (code, signal) => {
       resolve(code === 0 ? undefined : signal === null ? `exit code ${code}` : `ended by ${signal}`)
     })
-  })
+  }).finally(() => ignoreSignals?.())
+  // unless it left something running
+  if (!send(0)) process.off('exit', stop)
   if (end === undefined) return
   throw new CommandFailure(`--setup failed: ${command}: ${end}`, EXIT.refused)
+}
+
+/**
+ * Calls `listener` at each signal that ends a command beside a chain.
+ * @returns stops that
+ */
+export function onSignals(listener: (signal: NodeJS.Signals) => void): () => void {
+  const signals = [...SIGNALS, 'SIGQUIT'] as const
+  for (const signal of signals) process.on(signal, listener)
+  return () => {
+    for (const signal of signals) process.off(signal, listener)
+  }
+}
+
+/** The exit code by which a shell reports that a signal ended a command. */
+export function codeOf(signal: NodeJS.Signals): number {
+  return 128 + constants.signals[signal]
 }
 
 export interface Greeter {
@@ -268,7 +299,7 @@ function stopSignal(exitWithParent: boolean): Promise<void> {
 export function failedStart(error: unknown, settings: AllSettings): CommandFailure {
   const refusal = refusalOf(error, settings)
   if (refusal === undefined) throw error
-  if (refusal.exitCode === EXIT.usage) return refusal
+  if (refusal.exitCode !== EXIT.refused) return refusal
   return new CommandFailure(refusal.message, EXIT.noStart)
 }
 

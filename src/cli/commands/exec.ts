@@ -1,6 +1,5 @@
 // `devchain exec`: runs a command beside its own chain.
 import { spawn } from 'node:child_process'
-import { constants } from 'node:os'
 import path from 'node:path'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -19,10 +18,12 @@ import { type EndReports, endReports } from '../reports.ts'
 import {
   bringUp,
   checkLogged,
+  codeOf,
   failedStart,
   type Greeter,
   logFile,
   observerWith,
+  onSignals,
   rendererOf,
   writerTo,
 } from '../start.ts'
@@ -36,8 +37,6 @@ const KEPT = 4_000_000
 
 /** Milliseconds to wait for the log's reader at the end. */
 const FLUSH_MS = 1_000
-
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const
 
 const WHEN = ['always', 'failure', 'never'] as const
 const FORMS = ['pretty', 'json'] as const
@@ -89,13 +88,13 @@ async function runBeside(
     throw failedStart(error, settings)
   }
   try {
-    const { exitCode, refusal, isInterrupted } = await run(command, environmentFor(url, hasChains))
+    const { exitCode, refusal, signal } = await run(command, environmentFor(url, hasChains))
     // artifacts that the command built give names to its calls
     await devchain.artifactsReadAgain()
     const reports = refusal === undefined ? await reportsOf(devchain, settings) : NO_REPORTS
     output.report?.(reports.text)
     // a user who interrupts a command need not see why it ended
-    await output.finish(refusal === undefined && !isInterrupted ? exitCode : 0)
+    await output.finish(refusal === undefined && signal !== 'SIGINT' ? exitCode : 0)
     const unprinted = output.report === undefined ? reports.text : ''
     const why = refusal ?? reports.refusal
     await complain(unprinted + (why === undefined ? '' : `devchain: exec: ${why}\n`))
@@ -165,8 +164,8 @@ const SILENT: Output = {
 export interface CommandEnd {
   readonly exitCode: number
   readonly refusal?: string
-  /** True if the user interrupted it: by Ctrl-C, or by a signal that devchain forwards. */
-  readonly isInterrupted?: boolean
+  /** The first signal that devchain got while the command ran: SIGINT if the user interrupted it. */
+  readonly signal?: NodeJS.Signals | undefined
 }
 
 /** The variables of the command. With chains, every node process below it loads runners/preload.ts. */
@@ -194,24 +193,22 @@ export async function run(
   // the terminal sends typed signals to the command too; signals from elsewhere reach only devchain
   const isTyped = (signal: NodeJS.Signals): boolean =>
     (signal === 'SIGINT' || signal === 'SIGQUIT') && isatty(0)
-  let isInterrupted = false
-  const pass = (signal: NodeJS.Signals): void => {
-    if (signal === 'SIGINT') isInterrupted = true
+  let got: NodeJS.Signals | undefined
+  const ignoreSignals = onSignals((signal) => {
+    got ??= signal
     if (!isTyped(signal)) child.kill(signal)
-  }
-  for (const signal of SIGNALS) process.on(signal, pass)
+  })
   try {
     return await new Promise((resolve) => {
       child.once('error', (error) => resolve(cannotRun(program, error)))
       child.once('exit', (code, signal) =>
-        resolve({ exitCode: code ?? 128 + constants.signals[signal!], isInterrupted }),
+        resolve({ exitCode: code ?? codeOf(signal!), signal: got }),
       )
     })
   } finally {
     // what it started may go on and keep its output open
     await Promise.race([Promise.all(ends), delay(FLUSH_MS, undefined, { ref: false })])
-
-    for (const signal of SIGNALS) process.off(signal, pass)
+    ignoreSignals()
   }
 }
 

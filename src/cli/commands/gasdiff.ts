@@ -72,7 +72,7 @@ async function runUnder(
   try {
     const output = new TestOutput()
     const end = await run(command, environmentFor(url, hasChains), output.write)
-    if (end.refusal !== undefined || end.isInterrupted)
+    if (end.refusal !== undefined || end.signal !== undefined)
       throw new CommandFailure(end.refusal ?? '', end.exitCode)
     // artifacts that the command built give names to its calls
     await devchain.artifactsReadAgain()

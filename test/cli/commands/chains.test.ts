@@ -1,6 +1,17 @@
 // Chains at paths as a shell uses them.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Booted, boot, COMMAND, request, startProcess } from '../../support/process/boot.ts'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import {
+  type Booted,
+  boot,
+  COMMAND,
+  FOREVER,
+  request,
+  startProcess,
+} from '../../support/process/boot.ts'
+import { freePort } from '../../support/process/freeport.ts'
+import { eventually } from '../../support/waiting/eventually.ts'
 
 async function run(
   args: readonly string[],
@@ -75,4 +86,51 @@ describe('--setup', () => {
     const [code, , problem] = await run(['--port', '0', '--setup', 'exit 3'], {})
     expect([code, problem]).toEqual([1, 'devchain: --setup failed: exit 3: exit code 3\n'])
   })
+
+  const waits = `"${process.execPath}" -e "console.error('up', process.pid); ${FOREVER}"`
+
+  test('ends what it left running with devchain', async () => {
+    const args = ['exec', '--setup', `${waits} &`, '--', 'cat']
+    const { child, ended, stderr } = startProcess(args, { stdin: 'pipe' })
+    const up = await eventually(() => /^up (\d+)$/m.exec(stderr()))
+    child.stdin?.end()
+    expect(await ended).toBe(0)
+    await eventually(() => !isRunning(Number(up?.[1])))
+  })
+
+  test.each([
+    ['the chain', ['--port', '0', '--quiet'], 'SIGTERM', [], 0],
+    ['the chain', ['--port', '0', '--quiet'], 'SIGINT', [], 0],
+    ['exec', ['exec'], 'SIGTERM', ['--', 'echo', 'it runs'], 143],
+    ['exec', ['exec'], 'SIGHUP', ['--', 'echo', 'it runs'], 129],
+    ['gas-diff', ['gas-diff'], 'SIGTERM', ['--', 'echo', 'it runs'], 143],
+  ] as const)('ends at once when %s (%j) gets %s', async (_, args, signal, command, code) => {
+    // the shell waits for what it runs, and passes no signals on
+    const started = startProcess([...args, '--setup', `${waits}; true`, ...command])
+    onTestFinished(() => void started.child.kill('SIGKILL'))
+    const up = await eventually(() => /^up (\d+)$/m.exec(started.stderr()))
+    started.child.kill(signal)
+    expect(await started.ended).toBe(code)
+    expect(started.stdout()).toBe('')
+    await eventually(() => !isRunning(Number(up?.[1])))
+  })
 })
+
+test('a signal ends devchain while it waits for the network to fork', async () => {
+  const port = await freePort()
+  const network = createServer().listen(port, '127.0.0.1')
+  onTestFinished(() => void network.close())
+  const { child, ended } = startProcess(['--port', '0', '--fork', `http://127.0.0.1:${port}`])
+  const [socket] = await once(network, 'connection')
+  child.kill('SIGTERM')
+  expect(await ended).toBe(0)
+  socket.destroy()
+})
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

@@ -7,8 +7,9 @@ import { type CommandLine, readCommandLine, wordsOf } from '../../../src/cli/par
 import type { Hardfork } from '../../../src/protocol/forks.ts'
 import { marketProject, marketSteps } from '../../support/chain/market.ts'
 import { textOf } from '../../support/pages/readme.ts'
-import { ROOT, startProcess, temporaryFolder } from '../../support/process/boot.ts'
+import { FOREVER, ROOT, startProcess, temporaryFolder } from '../../support/process/boot.ts'
 import { writeProject } from '../../support/solidity/solidity.ts'
+import { eventually } from '../../support/waiting/eventually.ts'
 
 const project = marketProject()
 const TESTS = ['--', process.execPath, '--test', 'market.test.mjs']
@@ -89,6 +90,24 @@ test('gas-diff stops after a command that cannot be run', async () => {
       'devchain: gas-diff: cannot run no-such-command: there is no such command\n',
   )
 })
+
+test.each([
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+  ['SIGINT', 130],
+] as const)(
+  'gas-diff ends as the command that %s ended, and runs it no more',
+  async (signal, code) => {
+    const waits = `console.log('up'); ${FOREVER}`
+    const command = ['--', process.execPath, '-e', waits]
+    const { child, ended, stdout, stderr } = startProcess(['gas-diff', ...command])
+    onTestFinished(() => void child.kill('SIGKILL'))
+    await eventually(() => /^up$/m.test(stderr()))
+    child.kill(signal)
+    expect([await ended, stdout()]).toEqual([code, ''])
+    expect(stderr()).toMatch(/^devchain: gas-diff: .* under bpo2\nup\n$/)
+  },
+)
 
 describe('the comparison', () => {
   const totals = { transactions: 2, failed: 0, logs: 1, gasUsed: 60_000, stateGasUsed: 0 }
