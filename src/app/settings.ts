@@ -140,8 +140,7 @@ export function resolveOptions(sources: readonly OptionSource[]): AllSettings {
   }
   const values = new Map<OptionKey, unknown>()
   for (const [key, source] of given) values.set(key, readOption(source, key))
-  const isSet = (key: OptionKey): boolean =>
-    values.has(key) && values.get(key) !== false && values.get(key) !== optionOf(key).default
+  const isSet = (key: OptionKey): boolean => isChosen(key, values.get(key))
   for (const [one, other, why] of CONTRADICTIONS) {
     const [first, second] = [given.get(one), given.get(other)]
     if (!(first && second && isSet(one) && isSet(other))) continue
@@ -153,6 +152,10 @@ export function resolveOptions(sources: readonly OptionSource[]): AllSettings {
   const own = Object.fromEntries(values) as Some<AllSettings>
   const genesis = own.genesis ?? own.init
   return withDefaults({ ...defaultsOf(own.compat), ...own, genesis })
+}
+
+function isChosen(key: OptionKey, value: unknown): boolean {
+  return value !== undefined && value !== false && value !== optionOf(key).default
 }
 
 /**
@@ -188,7 +191,8 @@ const FILES: readonly OptionKey[] = ['import', 'forkRecord', 'forkReplay']
 
 /**
  * The settings of a chain with options of its own: the program's for all others. A genesis or a fork of its own replaces
- * the program's, and `compat` brings its defaults.
+ * the program's, an option what contradicts it there, and `compat` brings its defaults in place of those of the
+ * program's `compat`: of values in general, as the program's settings do not say whose choice a value was.
  * @throws {DevchainError} `INVALID_PARAMS` for an unknown or invalid option, or one that a chain cannot have of its own
  */
 export function ownSettings(base: DevchainSettings, options: object): DevchainSettings {
@@ -210,14 +214,24 @@ export function ownSettings(base: DevchainSettings, options: object): DevchainSe
     own.genesis === undefined && own.fork === undefined
       ? {}
       : { genesis: undefined, fork: undefined, forkRecord: undefined, forkReplay: undefined }
-  const compat = own.compat === undefined ? {} : defaultsOf(own.compat)
+  const rest = new Map(Object.entries(base) as [OptionKey, unknown][])
+  const reset = (key: OptionKey): unknown => rest.set(key, optionOf(key).default)
+  for (const [one, other] of CONTRADICTIONS) {
+    if (isChosen(one, own[one])) reset(other)
+    if (isChosen(other, own[other])) reset(one)
+  }
+  if (own.compat !== undefined) {
+    for (const [key, value] of Object.entries(defaultsOf(base.compat)) as [OptionKey, unknown][]) {
+      if (rest.get(key) === value) reset(key)
+    }
+  }
   return {
-    ...base,
+    ...Object.fromEntries(rest),
     import: undefined,
     loadState: undefined,
     peer: [],
     ...replaced,
-    ...compat,
+    ...(own.compat && defaultsOf(own.compat)),
     ...own,
   } as DevchainSettings
 }

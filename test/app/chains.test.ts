@@ -11,6 +11,7 @@ import { Logger } from '../../src/cli/log/logger.ts'
 import { PLAIN } from '../../src/cli/log/palette.ts'
 import { createPrettyRenderer } from '../../src/cli/log/pretty.ts'
 import type { Hooks } from '../../src/devchain.ts'
+import { ALICE } from '../support/wire/stage.ts'
 import { call, post, result } from '../support/wire/testserver.ts'
 
 interface Opened extends AsyncDisposable {
@@ -220,6 +221,33 @@ describe.each([0, 2])('with --threads %d,', (threads) => {
       expect(await post(`${url}/l2`, call(1, 'eth_accounts'))).toMatchObject({
         result: { length: 1 },
       })
+    })
+
+    test.each<[given: DevchainOptions, own: object, mining: boolean]>([
+      [{ noMining: true }, { blockTime: 1 }, true],
+      [{ blockTime: 1 }, { noMining: true }, false],
+      [{ noMining: true }, { accounts: 1 }, false],
+    ])('%j of the program gives way to what contradicts it in %j', async (given, own, mining) => {
+      await using one = await opened(given)
+      await send(`${one.url}/own`, 'POST', own)
+      expect(await post(`${one.url}/own`, call(1, 'eth_mining'))).toEqual(result(1, mining))
+    })
+
+    test("has the defaults of its own compat, and none of the program's", async () => {
+      await using one = await opened({ compat: 'hardhat', balance: 7 })
+      await using other = await opened({ compat: 'geth', balance: 7 })
+      const { url } = one
+      await send(`${url}/g`, 'POST', { compat: 'geth' })
+      for (const [method, params] of [
+        ['eth_accounts', []],
+        ['eth_coinbase', []],
+        ['eth_chainId', []],
+        ['eth_getBlockByNumber', ['0x0', false]],
+        ['eth_getBalance', [ALICE, 'latest']],
+      ] as const) {
+        const asked = call(1, method, params)
+        expect(await post(`${url}/g`, asked)).toEqual(await post(other.url, asked))
+      }
     })
 
     test.each([
