@@ -85,6 +85,7 @@ export class Outbox {
   #most = 0
   /** True while written bytes are unread. */
   #isFull = false
+  #isHeld = false
   /** How often the socket was filled. */
   #fills = 0
 
@@ -111,8 +112,22 @@ export class Outbox {
     const isIdle = this.#sent === this.#waiting.length
     this.#waiting.push({ method, rest: params[Symbol.iterator](), most })
     this.#most += most
-    if (isIdle && !this.#isFull) this.#turns.begin(this)
+    if (isIdle) this.#begin()
     if (this.#waiting.length - this.#sent > MAX_CHANGES) this.cutOff()
+  }
+
+  /** Holds all notifications back until `release`: clients drop those of a subscription whose id they do not know yet. */
+  hold(): void {
+    this.#isHeld = true
+  }
+
+  release(): void {
+    this.#isHeld = false
+    this.#begin()
+  }
+
+  #begin(): void {
+    if (!this.#isFull && !this.#isHeld) this.#turns.begin(this)
   }
 
   /**
@@ -120,6 +135,7 @@ export class Outbox {
    * @returns true if there is more to write, and room
    */
   write(until: number): boolean {
+    if (this.#isHeld) return false
     for (let looked = 1; ; looked++) {
       const next = this.#waiting[this.#sent]
       if (next === undefined || this.#client.readyState !== WebSocket.OPEN) {

@@ -93,7 +93,7 @@ export function acceptWebSockets(
       })
       const outbox = new Outbox(client, socket, turns, options)
       const session = sessionOf(client, { id: nextId++, isPage: isPage(request) }, outbox)
-      serve(client, session, (...message) => answer(target, ...message), options)
+      serve(client, session, outbox, (...message) => answer(target, ...message), options)
     })
   })
   return { has: (socket) => sockets.has(socket), close: () => close(server) }
@@ -144,12 +144,13 @@ async function close(server: WebSocketServer): Promise<void> {
 function serve(
   client: WebSocket,
   session: Session,
+  outbox: Outbox,
   answer: Target['answer'],
   { bodyLimit, heapTrimmer }: HttpOptions,
 ): void {
   const caller = new Caller(session)
   client.once('close', () => caller.hangUp())
-  const waiting: Uint8Array[] = []
+  const waiting: Buffer[] = []
   let waitingBytes = 0
   let isAnswering = false
   const isFull = (): boolean => waiting.length > MAX_WAITING || waitingBytes > bodyLimit
@@ -159,11 +160,16 @@ function serve(
       waitingBytes -= message.length
       if (client.isPaused && !isFull()) client.resume()
       if (message.length > bodyLimit) return refuse(client, bodyLimit)
+      // a batch may cause notifications of a subscription that it makes
+      const subscribes = message.includes('_subscribe')
+      if (subscribes) outbox.hold()
       const reply = await answer(caller, message)
-      if (reply === undefined) continue
-      const text = typeof reply === 'string' ? reply : await inOneMessage(reply, message)
-      heapTrimmer.note(text.length)
-      await send(client, text)
+      if (reply !== undefined) {
+        const text = typeof reply === 'string' ? reply : await inOneMessage(reply, message)
+        heapTrimmer.note(text.length)
+        await send(client, text)
+      }
+      if (subscribes) outbox.release()
     }
     isAnswering = false
   }
@@ -238,7 +244,7 @@ function refuse(client: WebSocket, limit: number): void {
   client.close(TOO_LARGE, message)
 }
 
-function bytesOf(message: RawData): Uint8Array {
+function bytesOf(message: RawData): Buffer {
   if (Array.isArray(message)) return Buffer.concat(message)
-  return message instanceof ArrayBuffer ? new Uint8Array(message) : message
+  return message instanceof ArrayBuffer ? Buffer.from(message) : message
 }

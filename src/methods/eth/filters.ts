@@ -7,8 +7,14 @@ import { isObject } from '../../core/objects.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { type BlockLogs, entriesOf } from '../../node/events/changes.ts'
-import type { FilterChanges } from '../../node/events/filters.ts'
-import { findLogs, type LogEntry, type LogQuery, matches } from '../../node/events/logs.ts'
+import { type FilterChanges, isWanted } from '../../node/events/filters.ts'
+import {
+  checkQuery,
+  findLogs,
+  type LogEntry,
+  type LogQuery,
+  matches,
+} from '../../node/events/logs.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { BlockRange } from '../../node/ledger/canonicalchain.ts'
 import type { StateChange } from '../../node/ledger/change.ts'
@@ -205,6 +211,7 @@ export const filterMethods: Methods = [
       const { session } = caller
       const isIgnored = profile.filters === 'lenient' && kind === 'newPendingTransactions'
       if (!isIgnored || given.given !== 'an object') checkDetails(kind, given)
+      if (kind === 'logs') checkQuery(chain.state, given.query)
       const polled = session === undefined ? polledInstead(context, kind, given) : undefined
       if (polled !== undefined) return quantityFromBigint(polled)
       const own = sessionOf(session)
@@ -335,6 +342,7 @@ function logsThatMatch(query: LogQuery, blocks: readonly BlockLogs[]): Selection
   const most = blocks.reduce((sum, { count }) => sum + count, 0)
   return selection(most, function* () {
     for (const block of blocks) {
+      if (!isWanted(query, block.record.block)) continue
       for (const entry of entriesOf(block)) {
         yield matches(query, entry.log) ? logShape.encode(entry) : undefined
       }

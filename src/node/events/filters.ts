@@ -254,8 +254,8 @@ function* wantedLogs(
   }
 }
 
-/** A block hash names an existing block, so only its removal can match. */
-function isWanted(query: LogQuery, { header, hash }: Block): boolean {
+/** A block hash names an existing block, so only its removal can match. Tags bound nothing: new blocks are later. */
+export function isWanted(query: LogQuery, { header, hash }: Block): boolean {
   if (query.blockHash !== undefined && query.blockHash !== hash) return false
   const first = boundOf(query.from)
   const last = boundOf(query.to)

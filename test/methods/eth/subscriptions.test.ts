@@ -191,3 +191,52 @@ test.each([
   await client.until(1)
   expect(client.received).toEqual([hash])
 })
+
+test('a batch that subscribes and mines gets the id of its subscription before the notification', async () => {
+  await using node = await startNode()
+  const socket = new WebSocket(node.url.replace('http', 'ws'))
+  await once(socket, 'open')
+  const messages: { readonly method?: string }[] = []
+  const all = new Promise<void>((resolve) => {
+    socket.on('message', (text) => {
+      if (messages.push(JSON.parse(`${text}`)) === 4) resolve()
+    })
+  })
+  const methods = [
+    ['eth_subscribe', 'newHeads'],
+    ['eth_subscribe', 'syncing'],
+    ['evm_mine'],
+    ['evm_mine'],
+  ]
+  const batch = methods.map(([method, ...params], id) => ({ jsonrpc: '2.0', id, method, params }))
+  socket.send(JSON.stringify(batch))
+  await all
+  socket.terminate()
+  expect(messages[0]).toMatchObject([{ id: 0 }, { id: 1 }, { id: 2 }, { id: 3 }])
+  for (const message of messages.slice(1)) expect(message.method).toBe('eth_subscription')
+})
+
+test('logs notifies only of blocks in the range of its filter', async () => {
+  await using node = await startNode()
+  using client = await connect(node)
+  await request(node, 'hardhat_setCode', LOGGER, '0x60006000a000')
+  await client.call('eth_subscribe', 'logs', { fromBlock: '0x2', toBlock: '0x3' })
+  await client.call('eth_subscribe', 'logs', { fromBlock: '0x4' })
+  const [from] = (await request(node, 'eth_accounts')) as string[]
+  for (let i = 0; i < 5; i++) {
+    await client.call('eth_sendTransaction', { from, to: LOGGER, gas: '0x10000' })
+  }
+  await client.until(4)
+  expect(client.received.map(({ blockNumber }) => Number(blockNumber))).toEqual([2, 3, 4, 5])
+})
+
+test.each([
+  [{ fromBlock: '0x5', toBlock: '0x1' }, 'expected a range of blocks that ends after it begins'],
+  [{ blockHash: `0x${'ab'.repeat(32)}` }, `block 0x${'ab'.repeat(32)} not found`],
+])('logs refuses %j, as eth_newFilter does', async (filter, message) => {
+  await using node = await startNode()
+  using client = await connect(node)
+  const refusal = { message: expect.stringContaining(message) }
+  expect(await client.call('eth_subscribe', 'logs', filter)).toMatchObject(refusal)
+  expect(await client.call('eth_newFilter', filter)).toMatchObject(refusal)
+})
