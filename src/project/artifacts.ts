@@ -48,6 +48,8 @@ interface ArtifactsOptions {
   readonly folder: string
   readonly report: (event: ProjectEvent) => void
   readonly onBug: (error: unknown) => void
+  /** Called after each reading that may have found new artifacts. */
+  readonly onRead: () => void
 }
 
 export class Artifacts {
@@ -149,6 +151,7 @@ export class Artifacts {
     const oldest = this.#compilations.splice(0, this.#compilations.length - MOST_COMPILATIONS)
     this.catalogue.remove(oldest)
     this.catalogue.add([{ path: file, stamp: '', contracts }])
+    this.#options.onRead()
     this.#values.set(file, deflateSync(JSON.stringify(value, withoutBulk), { level: 1 }))
     return contracts.length
   }
@@ -229,6 +232,7 @@ export class Artifacts {
       fits = this.catalogue.add(news.files, items) && fits
       skipped.push(...news.skipped)
     }
+    this.#options.onRead()
     if (!fits) this.#warning(`only ${MOST_CONTRACTS} contracts are kept`)
     return skipped
   }

@@ -169,15 +169,16 @@ export class ArtifactsDoor {
       import('./gas/report.ts'),
     ])
     const { folder } = this
-    const artifacts = new Artifacts({ folder, report, onBug })
+    const artifacts = new Artifacts({ folder, report, onBug, onRead: () => gas.settle() })
     if (this.#isClosed) artifacts.close()
     const warn = (warning: string): void => report({ event: 'artifacts', warning })
     const { catalogue, details } = artifacts
+    const gas = new GasTotals(catalogue)
     const coverage = lazy(async () => {
       const { Coverage } = await import('./coverage/coverage.ts')
       return new Coverage({ catalogue, details, folder, warn })
     })
-    const loaded = { artifacts, Project, gas: new GasTotals(catalogue), coverage }
+    const loaded = { artifacts, Project, gas, coverage }
     this.#loaded = loaded
     for (const onLoaded of this.#chains) onLoaded(loaded)
     return loaded

@@ -111,6 +111,20 @@ describe('a report', () => {
     expect(linesIn((await chain.coverage()).lcov)).toEqual(first)
   })
 
+  test('has what ran before the artifacts came, though the source was compiled again before it', async () => {
+    await start()
+    await count(before)
+    writeProject(folder, 'foundry', before)
+    await chain.artifactsReadAgain()
+    writeProject(folder, 'foundry', after)
+    await chain.artifactsReadAgain()
+    const { rows } = await chain.gasSummary()
+    expect(rows.map((row) => [row.contract, row.function, row.calls])).toEqual([
+      ['Counter', '(deployment)', 1],
+      ['Counter', 'add(uint256)', 2],
+    ])
+  })
+
   test('has no row for transfers, even to a labeled account', async () => {
     await start()
     await ask('devchain_label', { [SENDER]: 'alice' })

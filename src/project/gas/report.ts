@@ -142,8 +142,7 @@ export class GasReport {
 
   /** Under current names. A function may be there twice. */
   counted(): CountedGas {
-    this.#countAll()
-    this.#settle()
+    this.settle()
     const usages = [...this.#usages.values()]
     let unnamed = 0
     for (const { called, counts } of this.#unsettled.values()) {
@@ -246,8 +245,9 @@ export class GasReport {
     return counts
   }
 
-  /** Assigns queued counts to artifacts that have arrived since. */
-  #settle(): void {
+  /** Assigns queued counts to artifacts that have arrived since, which later ones may replace. */
+  settle(): void {
+    this.#countAll()
     if (this.#version === this.#catalogue.version) return
     this.#version = this.#catalogue.version
     for (const [key, { called, counts }] of this.#unsettled) {
@@ -326,6 +326,11 @@ export class GasTotals {
   leave(report: GasReport): void {
     this.#reports.delete(report)
     this.#ended = merged([this.#ended, report.counted()])
+  }
+
+  /** To be called when artifacts have arrived. */
+  settle(): void {
+    for (const report of this.#reports) report.settle()
   }
 
   counted(): CountedGas {
