@@ -154,7 +154,7 @@ export class ForkTable {
     sentence: 'Fork the state just before this transaction',
   }
   readonly forkLater: Option<boolean> = off(
-    'Queue the rest of the block of --fork-transaction in the pool; needs --chain-id remote',
+    'Queue the transactions after --fork-transaction (not itself) in the pool; needs --chain-id remote',
   )
   readonly forkChainId: Optional<bigint> = {
     type: chainIdentity,
