@@ -69,9 +69,13 @@ export function peerLine(event: PeerEvent): string {
   }
 }
 
+/** Broken rules of a block that ran on another state. */
+const STATE_DIFFERS =
+  /: ((state|receipts) root|logs bloom|gas used): |: (insufficient funds|nonce too (low|high))/
+
 /** What the user may have changed that makes blocks invalid elsewhere. */
 function remedyOf(reason: string): string {
-  return /: state root: /.test(reason)
+  return STATE_DIFFERS.test(reason)
     ? ' (no block contains state set by methods such as hardhat_setBalance: repeat the call on both chains, or send transactions)'
     : ''
 }

@@ -23,6 +23,9 @@ async function bob(options: object = {}): Promise<{ devchain: Devchain; url: str
   return { devchain, url: (await devchain.listen()).wsUrl }
 }
 
+/** An account that is set on one of the chains. */
+const SET = `0x${'11'.repeat(20)}`
+
 function blockNumber({ node }: Devchain): number {
   return node.chain.state.tree.canonical.length - 1
 }
@@ -81,21 +84,33 @@ describe('the log of peers', () => {
     ])
   })
 
-  test('has blocks that are invalid here, with a likely reason', async () => {
-    const { devchain, url } = await bob()
-    await using chain = await startLogged({ peer: [url] })
-    await devchain.request({
-      method: 'hardhat_setBalance',
-      params: [`0x${'11'.repeat(20)}`, '0x5'],
-    })
-    chain.lines()
-    await devchain.request({ method: 'evm_mine' })
-    const lines = await eventually(chain.lines, ({ length }) => length > 0)
-    expect(masked(lines)).toMatch(
-      /^peers {2}rejected blocks from bob: block 1: state root: expected 0x\w+, the header says 0x\w+ \(no block contains state set by methods such as hardhat_setBalance/,
-    )
-    expect(blockNumber(chain.devchain)).toBe(0)
-  })
+  test.each([
+    ['hardhat_setBalance', '0x5', undefined, /state root: expected 0x\w+, the header says 0x\w+/],
+    // PUSH0 PUSH0 LOG0
+    ['hardhat_setCode', '0x5f5fa0', { to: SET }, /gas used: expected \d+, the header says \d+/],
+    ['hardhat_setBalance', '0x5', { from: SET, value: '0x5' }, /insufficient funds .* want 5/],
+    ['hardhat_setNonce', '0x5', { from: SET }, /nonce .*5/],
+  ] as const)(
+    'has blocks that are invalid here after %s of %s, with a likely reason: %j',
+    async (method, value, sent, reason) => {
+      const { devchain, url } = await bob()
+      await using chain = await startLogged({ peer: [url] })
+      await devchain.request({ method, params: [SET, value] })
+      await devchain.request({ method: 'hardhat_impersonateAccount', params: [SET] })
+      chain.lines()
+      const [from] = (await chain.ask('eth_accounts')) as string[]
+      const params = [{ from, to: from, ...sent }]
+      await (sent === undefined
+        ? devchain.request({ method: 'evm_mine' })
+        : devchain.request({ method: 'eth_sendTransaction', params }))
+      const rejected = (lines: readonly string[]): string | undefined =>
+        lines.find((line) => line.startsWith('peers  rejected blocks from bob: block 1: '))
+      const line = rejected(await eventually(chain.lines, (lines) => rejected(lines) !== undefined))
+      expect(line).toMatch(reason)
+      expect(line).toMatch(/ \(no block contains state set by methods such as hardhat_setBalance/)
+      expect(blockNumber(chain.devchain)).toBe(0)
+    },
+  )
 
   test('has all that in JSON', async () => {
     const { devchain, url } = await bob()
