@@ -171,7 +171,7 @@ function hostOf(url: string): string | undefined {
 
 function headerOf(line: string): readonly [name: string, value: string] {
   const at = line.indexOf(':')
-  return [line.slice(0, at), line.slice(at + 1).trim()]
+  return [line.slice(0, at).toLowerCase(), line.slice(at + 1).trim()]
 }
 
 interface Carriers extends Pick<Upstream, 'moveTo'> {

@@ -114,7 +114,7 @@ function repliesOf(
   const { status, text } = answer
   const { where, clean } = shown
   const retryAfterMs = waitOf(answer.retryAfter)
-  const said = (): string => clean(text)
+  const said = (): string => clean(text.trim() || '(empty response)')
   if (status === 429 || status === 503) {
     throw new ProviderFailure('limited', `${where}: ${status} ${said()}`, retryAfterMs)
   }
@@ -170,7 +170,7 @@ function replyOf(
   const { result, error } = value as { result?: Json; error?: unknown }
   if (typeof error === 'object' && error !== null) {
     const { code, message, data } = error as { code?: unknown; message?: unknown; data?: Json }
-    const words = clean(String(message ?? 'an error without words'))
+    const words = clean(String(message || 'an error without words'))
     const read = { code: Number(code ?? -32000), message: words }
     const whole = data === undefined ? read : { ...read, data: clean.json(data) }
     return { error: whole, mayPass: status >= 500 && !isAboutRequest(read) }

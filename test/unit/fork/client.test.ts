@@ -332,6 +332,16 @@ describe('a rate limit', () => {
     expect(watched.waits).toEqual([250, 500, 1_000, 2_000, 2_000, 1_250])
   })
 
+  test('without a body is an error that says so', async () => {
+    await using upstream = await startUpstream()
+    upstream.faults.next.push({ status: 429, body: '', headers: { 'retry-after': '100' } })
+    const { client } = clientOf([upstream.url], { retries: 0 })
+    const asked = (): Promise<unknown> => client.request('eth_chainId', [])
+    await expect(asked()).rejects.toThrow(/: 429 \(empty response\); it asks to wait 100 s/)
+    upstream.faults.next.push({ status: 307, body: ' \n' })
+    await expect(asked()).rejects.toThrow(/ answered 307: \(empty response\)$/)
+  })
+
   test.each([
     ['3600', '3600 s'],
     ['Fri, 01 Jan 2100 00:00:00 GMT', '\\d{9,10}(\\.\\d+)? s'],
@@ -669,6 +679,19 @@ describe('a secret in a header or in the data of an error', () => {
     if (user !== '') expect(said).not.toContain(pair)
   })
 })
+
+test.each(['Authorization', 'authorization', 'AUTHORIZATION'])(
+  'the header %s replaces the password in a URL',
+  async (name) => {
+    await using upstream = await startUpstream()
+    await using fork = await forkOf(upstream, {
+      fork: { url: upstream.url.replace('//', '//user:password@') },
+      forkHeader: [`${name}: Bearer ours`],
+    })
+    expect(upstream.headers().authorization).toBe('Bearer ours')
+    expect(fork.notices).toEqual([])
+  },
+)
 
 test('headers are sent to the hosts of --fork, and not to another that a request names', async () => {
   await using upstream = await startUpstream()
