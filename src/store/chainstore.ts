@@ -30,6 +30,8 @@ export interface StoreOptions {
   readonly files?: FileCalls | undefined
   /** Bytes from which on the file is compacted; undefined: 64 MB. */
   readonly leastCompacted?: number | undefined
+  /** Milliseconds of a turn of writing; undefined: 20. */
+  readonly turnMs?: number | undefined
   /**
    * Calls `swap` while no chain runs a command; afterwards chains take their states from the store anew.
    * @returns false if a command runs too long to wait for
@@ -44,7 +46,6 @@ const LONGEST_PAUSE_MS = 60_000
 
 const FORK_WITHOUT_URL = '--state keeps forks of URLs, but none of a provider or a recording'
 
-/** Milliseconds of a turn of writing. */
 const TURN_MS = 20
 
 /** Milliseconds of changes that are written together. */
@@ -200,7 +201,7 @@ export class ChainStore {
     this.#timer = undefined
     try {
       // a large genesis is written while requests are answered
-      if (!this.#write(TURN_MS)) {
+      if (!this.#write(this.#options.turnMs ?? TURN_MS)) {
         this.#writeAfter(0)
         return
       }

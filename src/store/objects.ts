@@ -52,10 +52,15 @@ export class Output extends ByteStack {
   positionOf<T extends object>(value: T, codec: Codec<T>): number {
     const known = this.store.known(value)
     if (known !== undefined) return known
-    if (this.#hasWritten && performance.now() > this.#untilMs) throw PAUSE
+    if (this.#hasWritten) this.pauseIfDue()
     const position = this.append(() => codec.write(value, this))
     this.store.written(value, position)
     return position
+  }
+
+  /** Where the next turn goes on from what this one has made, though no object was written. */
+  pauseIfDue(): void {
+    if (performance.now() > this.#untilMs) throw PAUSE
   }
 
   /** An object of what `write` writes. */

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
 import { FORMAT } from '../../src/store/frames.ts'
-import { packState } from '../../src/store/pack.ts'
+import { packInTurns, packState } from '../../src/store/pack.ts'
 import { readPack, writePack } from '../../src/store/packfile.ts'
 import { temporaryFolder } from '../support/process/boot.ts'
 import { testChain, testEnvironment } from '../unit/node/chains.ts'
@@ -216,6 +216,9 @@ test('a pack of a fork has no URL, and begins with its network or with a recordi
   const { url } = await network.listen()
   const offline = { noForkCache: true, forkRetries: 0, forkMaxWait: '1s' }
   const first = await open({ fork: url, forkRecord: recording, ...offline })
+  // turns of one object leave the same bytes
+  const fresh = first.node.chain.state
+  expect(Buffer.compare(await packInTurns(fresh, 0), packState(fresh))).toBe(0)
   expect(await ask(first, 'eth_getBalance', account, 'latest')).toBe('0x5')
   await ask(first, 'hardhat_setBalance', local, '0x7')
   await ask(first, 'evm_mine')

@@ -26,12 +26,13 @@ interface Written {
   readonly count: number
   /** The position of the run as it was first written: versions of one run have it in common. */
   readonly first: number
-  readonly pieces: PersistentList<Uint8Array>
 }
 
 interface Kept {
   /** By the run, and by its name. */
   readonly written: WeakMap<object, Written>
+  /** The same. Writing that pauses goes on with the same pieces, of which it knows those that are written. */
+  readonly pieces: WeakMap<object, PersistentList<Uint8Array>>
   /** By `first`, so that all versions that are read are one run. */
   readonly runs: Map<number, WeakRef<SealedRun>>
   /** By position. */
@@ -39,7 +40,12 @@ interface Kept {
 }
 
 const keptOf = memoizeByIdentity(
-  (_: Objects): Kept => ({ written: new WeakMap(), runs: new Map(), names: new Map() }),
+  (_: Objects): Kept => ({
+    written: new WeakMap(),
+    pieces: new WeakMap(),
+    runs: new Map(),
+    names: new Map(),
+  }),
 )
 
 /** Of runs that were read: one that is read again has the same name, as long as it does not grow. */
@@ -59,6 +65,16 @@ const optionalPosition = optional<number>({
 
 const writes = plainly<SystemWrites>()
 const times = plainly<TimeRows>()
+
+/** The blocks of a fork's network. */
+const forked: Codec<BlockRun> = {
+  write({ fork }, to) {
+    if (fork === undefined) throw new Error('a run of unknown kind cannot be stored')
+    to.byte(FORKED)
+    to.text(fork)
+  },
+  read: (from) => from.store.fork(from.text()).ancestors,
+}
 
 /** @param record writes and reads the block before a run */
 export function runOf(record: Codec<BlockRecord>): Codec<BlockRun> {
@@ -82,8 +98,7 @@ export function runOf(record: Codec<BlockRecord>): Codec<BlockRun> {
     write(run, to) {
       if (run instanceof SealedRun) writeSealed(run, to, record)
       else if (run instanceof DerivedRun) to.reference(run, derived)
-      else if (run.fork !== undefined) to.refer(forkedRun(run.fork, to))
-      else throw new Error('a run of unknown kind cannot be stored')
+      else to.reference(run, forked)
     },
     read(from) {
       const position = from.position()
@@ -91,20 +106,12 @@ export function runOf(record: Codec<BlockRecord>): Codec<BlockRun> {
       // a sealed run is no object of the store: it grows
       const body = store.open(position)
       const kind = body.byte()
-      if (kind === FORKED) return store.fork(body.text()).ancestors
+      if (kind === FORKED) return forked.read(body)
       if (kind === SEALED) return readSealed(body, position, record)
       if (kind !== DERIVED) throw new CorruptStore(`unknown kind of run ${kind}`)
       return store.at(position, () => derived.read(body))
     },
   }
-}
-
-/** The blocks of a fork's network. */
-function forkedRun(fork: string, to: Output): number {
-  return to.append(() => {
-    to.byte(FORKED)
-    to.text(fork)
-  })
 }
 
 function writeSealed(run: SealedRun, to: Output, record: Codec<BlockRecord>): void {
@@ -116,10 +123,7 @@ function writeSealed(run: SealedRun, to: Output, record: Codec<BlockRecord>): vo
     to.refer(before.position)
     return
   }
-  let all = before?.pieces ?? emptyList<Uint8Array>()
-  while (PIECE * (all.length + 1) <= count) {
-    all = all.push(log.entries(PIECE * all.length, PIECE * (all.length + 1)))
-  }
+  const all = piecesOf(run, to)
   const position = to.append(() => {
     to.byte(SEALED)
     to.count(template.abandoned)
@@ -133,14 +137,27 @@ function writeSealed(run: SealedRun, to: Output, record: Codec<BlockRecord>): vo
   for (const key of new Set([run, name])) {
     const last = written.get(key)
     to.store.onRollBack(() => (last === undefined ? written.delete(key) : written.set(key, last)))
-    written.set(key, { position, count, first, pieces: all })
+    written.set(key, { position, count, first })
   }
   runs.set(first, new WeakRef(run))
   to.refer(position)
 }
 
+/** All but the last blocks of a run, fewer than a piece. */
+function piecesOf(run: SealedRun, to: Output): PersistentList<Uint8Array> {
+  const kept = keptOf(to.store).pieces
+  const name = nameOf(run)
+  let all = kept.get(run) ?? kept.get(name) ?? emptyList<Uint8Array>()
+  for (let end = PIECE * (all.length + 1); end <= run.count; end += PIECE) {
+    all = all.push(run.log.entries(end - PIECE, end))
+    for (const key of [run, name]) kept.set(key, all)
+    to.pauseIfDue()
+  }
+  return all
+}
+
 function readSealed(from: Input, position: number, record: Codec<BlockRecord>): SealedRun {
-  const { written, runs, names: known } = keptOf(from.store)
+  const { written, runs, names: known, pieces: kept } = keptOf(from.store)
   const abandoned = from.count()
   const parent = record.read(from)
   const first = optionalPosition.read(from) ?? position
@@ -157,7 +174,8 @@ function readSealed(from: Input, position: number, record: Codec<BlockRecord>): 
     run.log.push(piece.subarray(ENTRY * (run.count - at)))
     at += piece.length / ENTRY
   }
-  written.set(run, { position, count, first, pieces: all })
+  written.set(run, { position, count, first })
+  kept.set(run, all)
   const name = known.get(position) ?? {}
   known.set(position, name)
   names.set(run, { name, count })

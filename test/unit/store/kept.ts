@@ -15,7 +15,8 @@ export interface Kept {
   readonly isNew: boolean
 }
 
-interface Opening extends Partial<Pick<StoreOptions, 'durability' | 'files' | 'leastCompacted'>> {
+interface Opening
+  extends Partial<Pick<StoreOptions, 'durability' | 'files' | 'leastCompacted' | 'turnMs'>> {
   /** Of a new chain. */
   readonly options?: ChainOptions
 }

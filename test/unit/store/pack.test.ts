@@ -78,6 +78,17 @@ test('runs too long to hash keep their timestamps and hashes', async () => {
   chain.close()
 })
 
+test('a run that takes many turns to pack has the bytes of one that is packed at once', async () => {
+  const chain = await testChain()
+  const now = chain.environment.now()
+  await chain.update((state) =>
+    mine(chain.executor, state, { now, blocks: 5_000n, bulk: chain.execution.bulk }),
+  )
+  const atOnce = packState(chain.state)
+  expect(Buffer.compare(await packInTurns(chain.state, 0), atOnce)).toBe(0)
+  chain.close()
+})
+
 test('a thousand snapshots in a row are packed without a call for each', async () => {
   const chain = await testChain()
   for (let each = 0; each < 20_000; each++) await chain.update(takeSnapshot)

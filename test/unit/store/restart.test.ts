@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Hash } from '../../../src/core/hex.ts'
 import type { Chain } from '../../../src/node/chain/chain.ts'
+import { mine } from '../../../src/node/commands/mine.ts'
 import { headOf } from '../../../src/node/ledger/blocktree.ts'
 import { sendRawTransaction } from '../../../src/node/sending/send.ts'
 import { stateRoot } from '../../../src/state/world.ts'
@@ -72,6 +73,32 @@ test('worlds of hundreds of blocks are there after restarts and in a pack', asyn
     expect(stateRoot(tree.canonical.at(number)!.world), `${number}`).toBe(roots[number])
     expect(stateRoot(packed.canonical.at(number)!.world), `${number}`).toBe(roots[number])
   }
+  await close(living)
+})
+
+test('blocks that were mined at once are written once, in turns, and are there after a crash', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const file = path.join(temporaryFolder(onTestFinished), 'chain')
+  const environment = testEnvironment()
+  const living = await open(file, environment, { turnMs: 0 })
+  const { chain } = living
+  for (const blocks of [5_000n, 3_000n]) {
+    const now = environment.now()
+    await chain.update((state) =>
+      mine(chain.executor, state, { now, blocks, bulk: chain.execution.bulk }),
+    )
+    // the run grows while it is written
+    await vi.advanceTimersByTimeAsync(120)
+  }
+  await vi.advanceTimersByTimeAsync(1_000)
+  const copy = `${file}.copy`
+  copyFileSync(file, copy)
+  const after = await open(copy, testEnvironment())
+  expect(headOf(after.chain.state.tree).block.hash).toBe(headOf(chain.state.tree).block.hash)
+  // 72 bytes of each block
+  expect(statSync(copy).size).toBeLessThan(1.25 * 72 * 8_000)
+  await close(after)
   await close(living)
 })
 
