@@ -22,6 +22,7 @@ export interface CallFrame {
   /** Wei. */
   readonly value: bigint
   readonly gas: bigint
+  /** Since amsterdam: execution gas alone, so that it does not depend on the transaction's limit. */
   readonly gasUsed: bigint
   readonly input: Uint8Array
   readonly output: Uint8Array
@@ -81,7 +82,7 @@ export function recordCalls({
       const frame = open.pop()
       const firstLog = firstLogs.pop()
       if (frame === undefined || firstLog === undefined) return
-      frame.gasUsed = gasUsed
+      frame.gasUsed = gasUsed - (state?.spilled ?? 0n)
       frame.stateGasUsed = state?.used
       frame.output = output
       frame.failure = failure

@@ -1,4 +1,5 @@
 // A transaction or call, run again, as a named call trace: for the log, `devchain trace` and programs.
+import { larger } from '../../core/bigints.ts'
 import { checksumAddress } from '../../core/crypto/crypto.ts'
 import { bytes, ether, number, oneLine, short } from '../../core/format.ts'
 import { type Address, type Hash, hexFromBytes, quantityFromBigint } from '../../core/hex.ts'
@@ -25,6 +26,7 @@ interface TraceNode {
   /** `Vault.withdraw(5 ether)`; hex if no name is known. */
   readonly name: string
   readonly value: string
+  /** With state gas. */
   readonly gasUsed: string
   readonly input: string
   readonly output: string
@@ -77,7 +79,7 @@ export async function tracedMined(chain: Chain, hash: Hash): Promise<TracedTrans
   const { before, outcome } = await replayOne(chain, place, (_, i) =>
     i === place.index ? tracer : undefined,
   )
-  const whole = { ...top(), gasUsed: outcome.gasUsed }
+  const whole = { ...top(), gasUsed: outcome.gasUsed, stateGasUsed: 0n }
   return { top: whole, touched, before, after: outcome.world }
 }
 
@@ -101,7 +103,7 @@ export function traceOf(tracing: Tracing): CallTrace {
 
 function nodeOf(tracing: Tracing, frame: CallFrame): TraceNode {
   const { names, before, after } = tracing
-  const { kind, from, to, value, gasUsed, input, output, failure } = frame
+  const { kind, from, to, value, gasUsed, stateGasUsed = 0n, input, output, failure } = frame
   const described = names.frame(after, frame, before)
   const result = failure === undefined ? described?.answer(output) : undefined
   return {
@@ -110,7 +112,7 @@ function nodeOf(tracing: Tracing, frame: CallFrame): TraceNode {
     to,
     name: described === undefined ? plainName(tracing, frame) : fullName(described, frame),
     value: quantityFromBigint(value),
-    gasUsed: quantityFromBigint(gasUsed),
+    gasUsed: quantityFromBigint(larger(gasUsed + stateGasUsed, 0n)),
     input: hexFromBytes(input),
     output: hexFromBytes(output),
     ...(result ? { result } : {}),

@@ -1,12 +1,15 @@
 // Traces under amsterdam: the state gas of steps adds up to that of frames, and that of frames to that of transactions.
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { DevchainError } from '../../../src/core/errors.ts'
 import type { FrameEnd, FrameStart, Step } from '../../../src/evm/executor.ts'
 import { OP } from '../../../src/evm/opcodes.ts'
+import { type CallFrame, recordCalls } from '../../../src/evm/tracers/calls.ts'
 import { OPTIONS } from '../../../src/options/table.ts'
 import { caseOf, worldOf } from '../../fuzz/cases.ts'
 import { transactionOf } from '../../fuzz/compare.ts'
 import { allEngines } from '../../support/evm/engines.ts'
+import { ALICE, blockWith, CONTRACT, funded, OTHER, transactionWith, withProgram } from './stage.ts'
 
 const CASES = 300
 
@@ -116,4 +119,41 @@ test('a failed frame used no state gas, and a transaction what its outermost fra
     successes += 1
   }
   expect(successes).toBeGreaterThan(50)
+})
+
+/** What a frame does: fills or clears a slot, or makes an account. */
+const act = fc.constantFrom(
+  '7 1 SSTORE',
+  '7 2 SSTORE',
+  '0 1 SSTORE',
+  '0 2 SSTORE',
+  '0 0 0 CREATE POP',
+)
+const acts = fc.array(act, { maxLength: 6 }).map((each) => each.join(' '))
+
+test('the gas of a call frame does not depend on the limit of its transaction', async () => {
+  const jobs = interpreter.jobsWithin(OPTIONS.memoryLimit.default)
+  const framesOf = async (outer: string, inner: string, gasLimit: bigint): Promise<unknown> => {
+    const world = withProgram(withProgram(funded, CONTRACT, outer), OTHER, inner)
+    const transaction = transactionWith({ from: ALICE, to: CONTRACT, gasLimit })
+    const { tracer, top } = recordCalls()
+    await jobs.transact({ world, block: blockWith({ hardfork: 'amsterdam' }), transaction, tracer })
+    const shown = ({ gasUsed, stateGasUsed, calls }: CallFrame): unknown => [
+      gasUsed,
+      stateGasUsed,
+      calls.map(shown),
+    ]
+    return shown(top())
+  }
+  await fc.assert(
+    fc.asyncProperty(acts, acts, acts, fc.boolean(), async (before, inside, after, reverts) => {
+      const outer = `${before} 0 0 0 0 ${OTHER} GAS DELEGATECALL POP ${after}`
+      const inner = `${inside} ${reverts ? '0 0 REVERT' : 'STOP'}`
+      const spilling = await framesOf(outer, inner, 16_000_000n)
+      expect(await framesOf(outer, inner, 30_000_000n)).toEqual(spilling)
+      // the reservoir pays for two slots
+      expect(await framesOf(outer, inner, 2n ** 24n + 200_000n)).toEqual(spilling)
+    }),
+    { seed: 8037, numRuns: 100 },
+  )
 })
