@@ -4,7 +4,7 @@ import { Backend } from './app/backend.ts'
 import type { Hooks } from './app/common.ts'
 import { type Front, openFront } from './app/front.ts'
 import { type DevchainOptions, readDevchainOptions } from './app/settings.ts'
-import { invalidParams, printValue } from './core/errors.ts'
+import { DevchainError, invalidParams, printValue } from './core/errors.ts'
 import { type Address, type Hex, hexFromBytes } from './core/hex.ts'
 import type { ChainInfo } from './methods/common/chains.ts'
 import { blockReference } from './methods/wire/decodeblock.ts'
@@ -17,6 +17,7 @@ import { OPTIONS } from './options/table.ts'
 import { readPeerUrl } from './options/values.ts'
 import type { CoverageReport } from './project/coverage/coverage.ts'
 import type { GasRow, GasSummary } from './project/gas/report.ts'
+import { errorObjectOf, RpcError } from './rpc/errors.ts'
 
 export type { Hooks } from './app/common.ts'
 export type { CallFailure, ObservedCall, Observer, ThreadLog } from './app/observer.ts'
@@ -176,14 +177,25 @@ export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Pr
 async function branchOf(
   { chains }: Front,
   name: string | undefined,
-  { from, block, options }: BranchStart = {},
+  start: BranchStart | undefined,
   now: number,
 ): Promise<BranchedChain> {
-  const at = block === undefined ? undefined : blockReference.decode(block, 'block')
-  const { path } = await chains.create({ name, from, block: at, options }, 'here')
+  // `??`: programs without types give null, too
+  const block = start?.block ?? undefined
+  const order = {
+    name: name ?? undefined,
+    from: start?.from ?? undefined,
+    block: block === undefined ? undefined : blockReference.decode(block, 'block'),
+    options: start?.options ?? undefined,
+  }
+  const { path } = await chains.create(order, 'here')
   const slot = chains.slotFor(path)
   const backend = async (): Promise<Backend> => {
-    const chain = await slot.open()
+    const chain = await slot.open().catch((error: unknown) => {
+      throw error instanceof DevchainError
+        ? new RpcError(errorObjectOf(error, () => undefined))
+        : error
+    })
     if (chain instanceof Backend) return chain
     throw new Error('the chain of a program is in another thread')
   }
@@ -194,10 +206,11 @@ async function branchOf(
   return {
     name: slot.name,
     path,
-    request: async ({ method, params }) => (await backend()).request(method, params),
+    request: ({ method, params }) =>
+      slot.whileUsed(backend().then((opened) => opened.request(method, params))),
     node,
     accounts: devAccounts(node.chain, now),
-    save: async () => (await backend()).save(),
+    save: () => slot.whileUsed(backend().then((opened) => opened.save())),
     close,
     [Symbol.asyncDispose]: close,
   }

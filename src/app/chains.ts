@@ -9,7 +9,7 @@ import type { DevchainSettings } from '../options/derived.ts'
 import type { Target } from '../server/answer.ts'
 import type { Refusal } from '../server/replies.ts'
 import type { Backend, Begun, Origin } from './backend.ts'
-import { NO_FACTS } from './chainfacts.ts'
+import { type ChainFacts, NO_FACTS } from './chainfacts.ts'
 import type { Keeping } from './keeping/keeping.ts'
 import { ownSettings } from './settings.ts'
 import { ChainSlot, type OnLost, type ServedChain } from './slot.ts'
@@ -39,6 +39,7 @@ export interface How {
 
 /** Test runners number their workers from 1; viem's tests use large random numbers. */
 const NUMBER = /^\/0*([1-9]\d{0,14})$/
+const NUMBERS = 'a number from 1 to 999999999999999'
 
 /** Letters first, so that no name looks like a number. */
 const NAME = /^[A-Za-z][\w-]{0,63}$/
@@ -52,6 +53,8 @@ const LISTED = 10
 /** Idle chains are looked for this often within the time after which they are dropped. */
 const LOOKS = 4
 
+const CLOSED = 'devchain is closed'
+
 export class Chains implements ChainsDoor {
   readonly #options: ChainsOptions
   readonly #first: Backend
@@ -59,6 +62,7 @@ export class Chains implements ChainsDoor {
   /** By path. */
   readonly #slots = new Map<string, ChainSlot>()
   readonly #timer: NodeJS.Timeout | undefined
+  #isClosed = false
   readonly #usual = async (): Promise<Begun> => ({ from: await this.#options.origin() })
 
   constructor(options: ChainsOptions) {
@@ -86,9 +90,9 @@ export class Chains implements ChainsDoor {
     }
   }
 
-  /** The chain at a path; undefined if there is none. */
+  /** The chain at a path, such as `/7` or `/007`; undefined if there is none. */
   at(path: string): ChainSlot | undefined {
-    return this.#slots.get(path)
+    return this.#slots.get(pathNamed(path))
   }
 
   /** A request to this path reaches a chain. */
@@ -106,9 +110,9 @@ export class Chains implements ChainsDoor {
    * @throws {DevchainError} `NOT_FOUND` for an unknown name, `LIMIT_EXCEEDED` for too many chains
    */
   slotFor(path: string): ChainSlot {
-    const number = numberIn(path)
-    const known = this.#slots.get(number === undefined ? path : `/${number}`)
+    const known = this.at(path)
     if (known !== undefined) return known
+    const number = numberIn(path)
     if (number === undefined) throw new DevchainError('NOT_FOUND', this.unknown(path).message)
     return this.#make(`${number}`)
   }
@@ -142,24 +146,25 @@ export class Chains implements ChainsDoor {
 
   async create(order: ChainOrder, place: Place = 'anywhere'): Promise<ChainInfo> {
     const slot = this.#reserve(order, place)
-    try {
-      await slot.open()
-    } catch (error) {
-      this.#slots.delete(slot.path)
-      await slot.onDrop?.()
+    const chain = await slot.open().catch(async (error: Error) => {
+      if (this.#slots.get(slot.path) === slot) {
+        this.#slots.delete(slot.path)
+        await slot.retire(error.message)
+      }
       throw error
-    }
-    return (await infoOf(slot))!
+    })
+    return infoWith(slot, await chain.facts())
   }
 
-  async drop(name: string): Promise<void> {
-    const path = `/${name}`
+  async drop(name: string, reason = 'the chain was dropped'): Promise<void> {
+    const path = pathNamed(name)
+    if (path === '/') throw invalidParams('name: the default chain at / cannot be dropped')
     const slot = this.#slots.get(path)
     if (slot === undefined) {
       throw new DevchainError('NOT_FOUND', this.unknown(path).message)
     }
     this.#slots.delete(path)
-    await Promise.all([slot.end('the chain was dropped'), slot.onDrop?.()])
+    await Promise.all([slot.end(reason), slot.retire(reason)])
   }
 
   dropIdle(): void {
@@ -173,8 +178,10 @@ export class Chains implements ChainsDoor {
   /** A kept chain stays on disk. */
   async #leave(slot: ChainSlot): Promise<void> {
     const { keeping } = this.#options
-    if (slot.chain === undefined || keeping?.has(slot.name) !== true) return this.drop(slot.name)
-    const closed = slot.close('the chain had no requests (--chain-idle)')
+    const reason = 'the chain was dropped: it had no requests (--chain-idle)'
+    if (slot.chain === undefined || keeping?.has(slot.name) !== true)
+      return this.drop(slot.name, reason)
+    const closed = slot.close(reason)
     keeping.rest(slot.name)
     await closed
   }
@@ -183,17 +190,20 @@ export class Chains implements ChainsDoor {
   async close(): Promise<void> {
     clearInterval(this.#timer)
     const slots = [...this.#slots.values()]
+    this.#isClosed = true
     this.#slots.clear()
     await Promise.all(
-      slots.flatMap((slot) => [slot.close('devchain is stopping'), slot.onDrop?.()]),
+      slots.flatMap((slot) => [slot.close('devchain is stopping'), slot.retire(CLOSED)]),
     )
   }
 
   #reserve(order: ChainOrder, place: Place): ChainSlot {
-    const { name = this.#freeName('chain'), from, block, options } = order
-    if (!NAME.test(name) && numberIn(`/${name}`) !== name) {
-      const expected = 'a number, or a letter and up to 63 letters, digits, - or _'
-      throw invalidParams(`name: expected ${expected}; got ${printValue(name)}`)
+    const { name: given = this.#freeName('chain'), from, block, options } = order
+    const name = pathNamed(given).slice(1)
+    if (!NAME.test(name) && numberIn(`/${name}`) === undefined) {
+      const either = 'a number, or a letter and up to 63 letters, digits, - or _'
+      const expected = /^-?\d/.test(name) ? NUMBERS : either
+      throw invalidParams(`name: expected ${expected}; got ${printValue(given)}`)
     }
     if (RESERVED.includes(name)) throw invalidParams(`name: /${name} is a path of devchain itself`)
     if (this.#slots.has(`/${name}`)) throw invalidParams(`there is already a chain at /${name}`)
@@ -232,6 +242,7 @@ export class Chains implements ChainsDoor {
 
   #make(name: string, opening: Opening = {}): ChainSlot {
     const { settings } = this.#options
+    if (this.#isClosed) throw new DevchainError('CANCELLED', CLOSED)
     if (this.#slots.size >= settings.maxChains) {
       const message = `too many chains: the limit is ${settings.maxChains} (--max-chains); drop one with devchain chain drop NAME`
       throw new DevchainError('LIMIT_EXCEEDED', message)
@@ -266,7 +277,7 @@ export class Chains implements ChainsDoor {
    */
   #originNamed(from: string, block: BlockReference | undefined): MaybePromise<Origin> {
     if (from === '/') return this.#first.heldOrigin(block)
-    const slot = this.#slots.get(from.startsWith('/') ? from : `/${from}`)
+    const slot = this.at(from)
     if (slot?.chain !== undefined) return slot.chain.heldOrigin(block)
     if (slot?.kept !== undefined) return slot.open().then((chain) => chain.heldOrigin(block))
     const { state } = this.#first.origin()
@@ -295,9 +306,11 @@ export class Chains implements ChainsDoor {
   /** The refusal of a path without a chain: it names those that there are. */
   unknown(path: string): Refusal {
     const names = ['/', ...this.#names()]
-    const make = NAME.test(path.slice(1))
-      ? `devchain chain new ${path.slice(1)} makes it`
-      : 'a number such as /1 makes one'
+    const name = path.slice(1)
+    const isOwn = RESERVED.includes(name)
+      ? 'it is a path of devchain itself'
+      : `${NUMBERS} makes one`
+    const make = this.isFree(path) ? `devchain chain new ${name} makes it` : isOwn
     return { status: 404, message: `there is no chain at ${path}, only ${listed(names)}; ${make}` }
   }
 }
@@ -313,15 +326,27 @@ interface Opening {
   readonly onDrop?: () => Promise<void>
 }
 
+/** The path of a chain's name, number or path: `/7` of `7` and `/007`. */
+function pathNamed(given: string): string {
+  const path = `/${given}`.replace('//', '/')
+  return path.replace(NUMBER, '/$1')
+}
+
 /** `7` of `/7`. */
 function numberIn(path: string): string | undefined {
   return NUMBER.exec(path)?.[1]
 }
 
 async function infoOf(slot: ChainSlot): Promise<ChainInfo | undefined> {
-  const { name, path, age, requests } = slot
   const facts = (await slot.facts()) ?? (slot.isOpening ? NO_FACTS : undefined)
-  return facts && { name, path, age, requests, ...facts }
+  return facts && infoWith(slot, facts)
+}
+
+function infoWith(
+  { name, path, age, requests }: ChainSlot,
+  facts: ChainFacts | typeof NO_FACTS,
+): ChainInfo {
+  return { name, path, age, requests, ...facts }
 }
 
 function listed(names: readonly string[]): string {

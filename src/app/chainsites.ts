@@ -42,7 +42,8 @@ function lifecycleSite({ chains, onBug }: SitesOptions): Site {
   > = {
     start: async (name, request) => {
       const order = orderIn(request.body)
-      if (order?.options !== undefined || order?.from !== undefined) {
+      if (order === undefined) throw invalidParams('expected options as a JSON object, or no body')
+      if (order.options !== undefined || order.from !== undefined) {
         await chains.create({ ...order, name })
       }
       const slot = chains.slotFor(`/${name}`)
@@ -79,7 +80,7 @@ function leaseSite(leases: Leases, { onBug }: SitesOptions): Site {
       const path = pathOf(request.target)
       if (path === '/healthcheck') return json(200)
       if (path === '/acquire') {
-        const lease = await leases.acquire(request.gone)
+        const lease = await leases.acquire(request)
         if (lease === undefined) return json(200)
         return json(200, { ...descriptor(lease.slot, request), token: lease.token })
       }

@@ -82,6 +82,8 @@ export class Front implements ServerFront {
   #threadsOpen: Promise<Threads> | undefined
   #origin: Promise<Origin>
   #held: Forking | undefined
+  /** Called for chains that wait for the set-up. */
+  #onWaiting: (() => void) | undefined
   #server: Promise<RunningServer> | undefined
   #isListening = false
 
@@ -97,6 +99,7 @@ export class Front implements ServerFront {
       settings,
       first,
       origin: async () => {
+        this.#onWaiting?.()
         const origin = await this.#origin
         return { ...origin, state: keeping?.beginning ?? origin.state }
       },
@@ -136,7 +139,15 @@ export class Front implements ServerFront {
     const { keeping } = this.#common
     if (keeping?.isSetUp === true) return
     const before = this.#held
-    const worked = work().then(() => this.#hold(this.first.origin()))
+    this.#onWaiting = () => {
+      this.#onWaiting = undefined
+      this.first.observer.onNotice?.(SET_UP_FIRST)
+    }
+    const worked = work()
+      .finally(() => {
+        this.#onWaiting = undefined
+      })
+      .then(() => this.#hold(this.first.origin()))
     this.#origin = worked.catch((error: unknown) => {
       throw setUpFailure(error)
     })
@@ -220,6 +231,9 @@ export class Front implements ServerFront {
     })
   }
 }
+
+const SET_UP_FIRST =
+  'chains at paths wait until the set-up ends; if it waits for one of them, it never does: it can use the default chain at /'
 
 function setUpFailure(error: unknown): DevchainError {
   const why = error instanceof Error ? error.message : String(error)

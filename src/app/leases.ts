@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { DevchainError } from '../core/errors.ts'
+import type { SiteRequest } from '../rpc/site.ts'
 import type { Chains } from './chains.ts'
 import type { ChainSlot } from './slot.ts'
 
@@ -14,6 +15,8 @@ export interface Lease {
 interface Berth {
   slot: ChainSlot | undefined
 }
+
+type Client = Pick<SiteRequest, 'gone' | 'isThere'>
 
 const MAX_WAITING = 1_000
 
@@ -33,26 +36,22 @@ export class Leases {
 
   /**
    * Waits for a free chain.
-   * @param gone aborted when the client disconnects, which ends its lease or its waiting
-   * @returns undefined for a client that is gone
+   * @returns undefined for a client that is gone, which nobody else could release
    * @throws {DevchainError} `LIMIT_EXCEEDED` when 1,000 clients wait
    */
-  async acquire(gone: AbortSignal): Promise<Lease | undefined> {
+  async acquire({ gone, isThere }: Client): Promise<Lease | undefined> {
     const berth = this.#free.shift() ?? (await this.#wait(gone))
     if (berth === undefined) return undefined
-    if (gone.aborted) {
-      this.#pass(berth)
-      return undefined
-    }
     const token = randomUUID()
     this.#leased.set(token, berth)
+    let isTaken = false
     try {
       const slot = this.#slotOf(berth)
       await slot.open()
-      return { slot, token }
-    } catch (error) {
-      await this.release(token)
-      throw error
+      isTaken = await isThere()
+      return isTaken ? { slot, token } : undefined
+    } finally {
+      if (!isTaken) await this.release(token)
     }
   }
 

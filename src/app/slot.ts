@@ -1,12 +1,12 @@
 // A chain at a path, which is opened by its first request and may be restarted.
 
-import { ERROR_CODES } from '../core/errors.ts'
+import { DevchainError } from '../core/errors.ts'
 import { jsonIn } from '../core/objects.ts'
-import type { MaybePromise } from '../core/promises.ts'
+import { isPromise, type MaybePromise } from '../core/promises.ts'
 import type { ChainState } from '../node/ledger/chainstate.ts'
 import type { BlockReference } from '../node/ledger/references.ts'
 import type { Reply } from '../rpc/dispatch.ts'
-import { errorObjectOf } from '../rpc/errors.ts'
+import { type ErrorObject, errorObjectOf } from '../rpc/errors.ts'
 import type { Caller } from '../rpc/session.ts'
 import { idOf, writeError } from '../rpc/wire.ts'
 import type { EndSession, Target } from '../server/answer.ts'
@@ -36,6 +36,7 @@ interface SlotOptions {
   readonly kept: () => ChainState | undefined
   /** Forgets what is on disk. */
   readonly forget: () => MaybePromise<void>
+  /** Called when it is retired. */
   readonly onDrop?: (() => Promise<void>) | undefined
   /** Milliseconds. */
   readonly now: () => number
@@ -49,13 +50,19 @@ export class ChainSlot implements Target {
   /** Grows at each end, so that what began before it is known as old. */
   #life = 0
   #opening: Promise<ServedChain> | undefined
+  /** Of the life before, whose name the next one has. */
+  #closing: Promise<unknown> | undefined
   #chain: ServedChain | undefined
   /** That the chain was lost, until a client gets that as an error. */
   #lost: string | undefined
+  /** Why it is not opened again. */
+  #gone: string | undefined
   #begunMs: number
   #usedMs: number
   /** Set by requests, which do not read the clock. */
   #wasUsed = true
+  /** Requests without replies yet. */
+  #running = 0
 
   constructor(options: SlotOptions) {
     this.#options = options
@@ -66,11 +73,6 @@ export class ChainSlot implements Target {
 
   get path(): string {
     return `/${this.name}`
-  }
-
-  /** To be called when the chain was dropped. */
-  get onDrop(): (() => Promise<void>) | undefined {
-    return this.#options.onDrop
   }
 
   /** Undefined until it is open. */
@@ -110,33 +112,50 @@ export class ChainSlot implements Target {
 
   answer(caller: Caller, message: Uint8Array): MaybePromise<Reply> {
     this.#wasUsed = true
-    if (this.#chain !== undefined) return this.#chain.answer(caller, message)
-    return this.#answerOnceOpen(caller, message)
+    const reply =
+      this.#chain === undefined
+        ? this.#answerOnceOpen(caller, message)
+        : this.#chain.answer(caller, message)
+    return isPromise(reply) ? this.whileUsed(reply) : reply
+  }
+
+  /** The chain is not idle before `work` ends. */
+  async whileUsed<T>(work: Promise<T>): Promise<T> {
+    this.#running += 1
+    try {
+      return await work
+    } finally {
+      this.#running -= 1
+      this.#wasUsed = true
+    }
   }
 
   async #answerOnceOpen(caller: Caller, message: Uint8Array): Promise<Reply> {
-    if (this.#lost !== undefined) {
-      const text = this.#lost
-      this.#lost = undefined
-      return refusalOf(message, text)
-    }
+    const lost = this.#lost
+    this.#lost = undefined
     try {
+      if (lost !== undefined) throw new DevchainError('CANCELLED', lost)
       const chain = await this.open()
       return await chain.answer(caller, message)
     } catch (error) {
-      return writeError(null, errorObjectOf(error, this.#options.onBug))
+      return refusalOf(message, errorObjectOf(error, this.#options.onBug))
     }
   }
 
-  /** Opens the chain if it is not open. Rejects as opening it does; the next call tries again. */
-  open(): Promise<ServedChain> {
+  /** Opens the chain if it is not open. Rejects as opening it does, and the next call tries again; or once it is retired. */
+  async open(): Promise<ServedChain> {
+    if (this.#gone !== undefined) throw new DevchainError('CANCELLED', this.#gone)
+    const life = this.#life
     this.#opening ??= this.#open()
-    return this.#opening
+    const chain = await this.#opening
+    // one that ended while it opened is closed
+    return this.#life === life ? chain : this.open()
   }
 
   async #open(): Promise<ServedChain> {
     const life = this.#life
     try {
+      await this.#closing?.catch(() => undefined)
       const chain = await this.#options.open((reason, message) => {
         if (this.#life === life) this.#lose(reason, message)
       })
@@ -156,12 +175,19 @@ export class ChainSlot implements Target {
     for (const endSession of this.sessions) endSession(`the chain is lost: ${reason}`)
   }
 
-  /** Milliseconds for which it had neither requests nor WebSockets, as far as earlier calls saw it. */
+  /** Milliseconds for which nobody opened it and it had neither requests nor WebSockets, as far as earlier calls saw it. */
   idleMs(): number {
     const now = this.#options.now()
-    if (this.#wasUsed || this.sessions.size > 0) this.#usedMs = now
+    const isUsed = this.sessions.size > 0 || this.#running > 0 || this.isOpening
+    if (this.#wasUsed || isUsed) this.#usedMs = now
     this.#wasUsed = false
     return now - this.#usedMs
+  }
+
+  /** Whoever still has the slot gets the reason as an error. To be called with the last `end` or `close`. */
+  async retire(reason: string): Promise<void> {
+    this.#gone = reason
+    await this.#options.onDrop?.()
   }
 
   /** Ends the chain and its WebSockets; the next request begins it anew. */
@@ -179,13 +205,15 @@ export class ChainSlot implements Target {
     this.#lost = undefined
     this.#begunMs = this.#options.now()
     for (const endSession of this.sessions) endSession(reason)
-    const chain = await opening?.catch(() => undefined)
-    await chain?.close()
+    this.#closing = opening?.then(
+      (chain) => chain.close(),
+      () => undefined,
+    )
+    await this.#closing
   }
 }
 
 /** An error for a request that reaches no chain. A batch gets one error. */
-export function refusalOf(message: Uint8Array, text: string): string {
-  const id = idOf(jsonIn(Buffer.from(message).toString()))
-  return writeError(id, { code: ERROR_CODES.CANCELLED, message: text })
+export function refusalOf(message: Uint8Array, error: ErrorObject): string {
+  return writeError(idOf(jsonIn(Buffer.from(message).toString())), error)
 }

@@ -18,6 +18,8 @@ export interface SiteRequest extends SiteHead {
   readonly body: Uint8Array
   /** Aborted when the client disconnects before it has the reply. */
   readonly gone: AbortSignal
+  /** False if the reply would reach nobody. Takes a while if the client has closed its side: it may be gone. */
+  readonly isThere: () => Promise<boolean>
 }
 
 export interface SiteReply {

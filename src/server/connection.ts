@@ -1,6 +1,7 @@
 // An HTTP connection, and how it ends when its input is malformed.
 import type { ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Caller } from '../rpc/session.ts'
 import { PROBE_MS, type Refusal, rawRefusal, refuse, STILL_WORKING } from './replies.ts'
 
@@ -58,6 +59,12 @@ export class Connection {
       this.#socket.write(STILL_WORKING)
     }, PROBE_MS).unref()
     this.#socket.once('close', () => clearInterval(timer))
+  }
+
+  /** False if the client is gone: if it has closed its side, the second probe fails. */
+  async isThere(): Promise<boolean> {
+    if (this.#socket.readableEnded) await delay(3 * PROBE_MS, undefined, { ref: false })
+    return !this.#socket.destroyed
   }
 
   #leave(words: string): void {

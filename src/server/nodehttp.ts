@@ -200,7 +200,8 @@ async function visit(
     const contentType = response.req.headers['content-type'] ?? ''
     const gone = new AbortController()
     response.once('close', () => gone.abort())
-    const asked = site.answer({ ...head, contentType, body, gone: gone.signal })
+    const isThere = (): Promise<boolean> => connection.isThere()
+    const asked = site.answer({ ...head, contentType, body, gone: gone.signal, isThere })
     const reply = await asked.catch((error: unknown) => failureOf(error, onBug))
     send(response, reply.status, reply.body, reply.headers, reply.contentType)
   })

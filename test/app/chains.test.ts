@@ -79,10 +79,11 @@ describe.each([0, 2])('with --threads %d,', (threads) => {
       expect(await post(`${url}/7`, genesis)).toEqual(await post(url, genesis))
     })
 
-    test.each(['/0', '/-1', '/1.5', '/0x1', '/1/2'])('does not exist at %s', async (path) => {
+    const paths = ['/0', '/-1', '/1.5', '/0x1', '/1/2', '/1234567890123456']
+    test.each(paths)('does not exist at %s', async (path) => {
       await using one = await opened()
-      const [status] = await errorOf(one.url + path)
-      expect(status).toBe(404)
+      const message = `there is no chain at ${path}, only /; a number from 1 to 999999999999999 makes one`
+      expect(await errorOf(one.url + path)).toMatchObject([404, { error: { message } }])
     })
 
     test('is refused with 503 where there are as many as allowed', async () => {
@@ -150,7 +151,11 @@ describe.each([0, 2])('with --threads %d,', (threads) => {
         'a b',
         'name: expected a number, or a letter and up to 63 letters, digits, - or _; got "a b"',
       ],
-      ['0', 'name: expected a number, or a letter and up to 63 letters, digits, - or _; got "0"'],
+      ['0', 'name: expected a number from 1 to 999999999999999; got "0"'],
+      [
+        '1234567890123456',
+        'name: expected a number from 1 to 999999999999999; got "1234567890123456"',
+      ],
       ['health', 'name: /health is a path of devchain itself'],
     ])('is not called %s', async (name, message) => {
       await using one = await opened()
@@ -189,6 +194,26 @@ describe.each([0, 2])('with --threads %d,', (threads) => {
       await there('evm_revert', before)
       const order = { name: 'four', from: '/two', block: head.hash }
       expect(await ask('devchain_newChain', order)).toMatchObject({ blockHash: head.hash })
+    })
+
+    test.each(['health', 'release'])('is not made at /%s, which is refused', async (name) => {
+      await using one = await opened()
+      const message = `there is no chain at /${name}, only /; it is a path of devchain itself`
+      expect(await post(`${one.url}/${name}`, blockNumber)).toMatchObject({ error: { message } })
+    })
+
+    test('is known by its path, too, and a number by its zeros', async () => {
+      await using one = await opened()
+      const ask = (method: string, ...params: readonly unknown[]): Promise<unknown> =>
+        post(one.url, call(1, method, params))
+      expect(await ask('devchain_newChain', '/alice')).toMatchObject({ result: { path: '/alice' } })
+      expect(await ask('devchain_newChain', '007')).toMatchObject({ result: { path: '/7' } })
+      const bob = await ask('devchain_newChain', { name: 'bob', from: '007' })
+      expect(bob).toMatchObject({ result: { path: '/bob' } })
+      for (const name of ['/alice', '/007'])
+        expect(await ask('devchain_dropChain', name)).toEqual(result(1, true))
+      const message = 'name: the default chain at / cannot be dropped'
+      expect(await ask('devchain_dropChain', '/')).toMatchObject({ error: { message } })
     })
 
     test('begins nowhere but at a chain or snapshot that there is', async () => {
@@ -296,6 +321,31 @@ describe.each([0, 2])('with --threads %d,', (threads) => {
       }
       expect(await send(`${url}/healthcheck`, 'GET')).toEqual([200, ''])
       expect((await send(`${url}/3/else`, 'GET'))[0]).toBe(404)
+    })
+
+    test('know a number by its zeros', async () => {
+      await using one = await opened()
+      const { url, front } = one
+      expect(await send(`${url}/005/start`, 'POST', { chainId: 5 })).toMatchObject([
+        200,
+        { url: `${url}/5` },
+      ])
+      await post(`${url}/5`, mine)
+      expect(await send(`${url}/005/restart`)).toMatchObject([200, { url: `${url}/5` }])
+      expect(await post(`${url}/5`, blockNumber)).toEqual(result(1, '0x0'))
+      await post(`${url}/5`, mine)
+      await send(`${url}/05/stop`)
+      expect(await post(`${url}/5`, blockNumber)).toEqual(result(1, '0x0'))
+      await send(`${url}/005/destroy`)
+      expect(front.chains.at('/5')).toBeUndefined()
+    })
+
+    test.each(['{"chainId":5,}', '[1]', '"x"', '5'])('start no chain with %s', async (body) => {
+      await using one = await opened()
+      const response = await fetch(`${one.url}/6/start`, { method: 'POST', body })
+      const message = 'expected options as a JSON object, or no body'
+      expect([response.status, await response.json()]).toEqual([400, { message }])
+      expect(one.front.chains.at('/6')).toBeUndefined()
     })
 
     test('are refused to links and images of other sites', async () => {

@@ -1,17 +1,18 @@
 // Chains of one process do not notice each other, whatever they do in whatever order.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createDevchain, type Devchain } from '../../src/devchain.ts'
+import { createDevchain, type Devchain, type Hooks } from '../../src/devchain.ts'
 import { ENDS, type NamedCall, SAME, WRITES } from '../support/chain/writes.ts'
+import { eventually } from '../support/waiting/eventually.ts'
 
 const CHAINS = 20
 
 type Request = Devchain['request']
 type Step = { readonly chain: number; readonly call: NamedCall }
 
-function open(): Promise<Devchain> {
+function open(hooks: Hooks = {}): Promise<Devchain> {
   const options = { clock: 'step:3', noArtifacts: true, accounts: 3 } as const
-  return createDevchain(options, { environment: SAME })
+  return createDevchain(options, { environment: SAME, ...hooks })
 }
 
 async function answer(request: Request, call: NamedCall): Promise<unknown> {
@@ -122,7 +123,9 @@ describe('a chain that branches off', () => {
   })
 
   test('begins with what the set-up left, however early it was asked for', async () => {
-    await using devchain = await open()
+    const notices: string[] = []
+    const observer = { onNotice: (text: string) => notices.push(text) }
+    await using devchain = await open({ observer })
     let end = (): void => undefined
     const held = new Promise<void>((resolve) => {
       end = resolve
@@ -132,8 +135,15 @@ describe('a chain that branches off', () => {
       await devchain.request({ method: 'evm_mine' })
     })
     const early = devchain.branch('early')
+    const other = devchain.branch()
+    // a set-up that waited for one of them would wait for ever
+    const notice =
+      'chains at paths wait until the set-up ends; if it waits for one of them, it never does: it can use the default chain at /'
+    expect(await eventually(() => notices[0])).toBe(notice)
     end()
     await setUp
+    expect(notices).toHaveLength(1)
+    await other
     await devchain.request({ method: 'evm_mine' })
     const heights = [await early, await devchain.branch('late')].map(({ request }) =>
       request({ method: 'eth_blockNumber' }),

@@ -1,5 +1,5 @@
 // The main thread's end of a thread: passes requests on, and gets replies, notifications and lines of the log back.
-import { DevchainError } from '../../core/errors.ts'
+import { DevchainError, ERROR_CODES } from '../../core/errors.ts'
 import type { Reply } from '../../rpc/dispatch.ts'
 import { JsonText } from '../../rpc/jsontext.ts'
 import type { Json } from '../../rpc/schema.ts'
@@ -131,7 +131,8 @@ export class Thread {
     } catch (error) {
       if (this.#lost === undefined) throw error
       leave?.()
-      return refusalOf(message, lostMessage(chain, open, this.#lost))
+      const why = lostMessage(chain, open, this.#lost)
+      return refusalOf(message, { code: ERROR_CODES.CANCELLED, message: why })
     } finally {
       this.#asked.delete(id)
     }

@@ -40,14 +40,15 @@ export interface Call {
 const PATIENCE_MS = 10 * 60_000
 
 /**
- * @param chain the value of `--chain`: a name or number, which replaces the URL's path
+ * @param chain the value of `--chain`: a name, number or path, which replaces the URL's path
  * @param given the value of `--url`; `http://` is optional, and on this computer the port alone is enough
- * @throws {DevchainError} `INVALID_PARAMS` unless it is an http URL
+ * @throws {DevchainError} `INVALID_PARAMS` unless it is an http URL, or for an empty name
  */
 export function chainUrl(given: unknown, chain?: unknown): string {
   const url = serverUrl(given)
   if (chain === undefined) return url
-  return new URL(`/${encodeURIComponent(String(chain))}`, url).href
+  if (chain === '') throw invalidParams('--chain: expected a name or number, got ""')
+  return new URL(`/${encodeURIComponent(String(chain).replace(/^\//, ''))}`, url).href
 }
 
 function serverUrl(given: unknown): string {

@@ -155,14 +155,17 @@ const HANDLERS: Partial<
   },
   chain: async ({ call, words: [order = '', name = ''], flags: { options, ...flags } }) => {
     if (order === 'drop') {
-      return { json: await call('devchain_dropChain', [name]), text: `dropped chain /${name}` }
+      return {
+        json: await call('devchain_dropChain', [name]),
+        text: `dropped chain /${name.replace(/^\//, '')}`,
+      }
     }
     if (order !== 'new') throw invalidParams(`expected new or drop, got ${printValue(order)}`)
     const { from, block } = flags
     const given = options === undefined ? undefined : parsedWord(String(options))
     // JSON leaves undefined members out
     const json = await call('devchain_newChain', [{ name, from, block, options: given }])
-    return { json, text: `made chain /${name}` }
+    return { json, text: `made chain /${name.replace(/^\//, '')}` }
   },
   peers: async ({ call }) => {
     const peers = listOf(await call('admin_peers')).map(peerOf)

@@ -81,7 +81,7 @@ export const chainsMethods: Methods = [
     params: [param('name', text)],
     example: { params: ['alice'] },
     effects: 'node',
-    describe: ([name]) => `chain /${name} dropped`,
+    describe: ([name]) => `chain /${name.replace(/^\//, '')} dropped`,
     handle: ({ chains }, name) => chains.drop(name),
   }),
   method('devchain_forkInfo', {

@@ -52,7 +52,15 @@ describe('the commands for chains', () => {
       ['/l2', 'chain 10', 'block 0'],
       [''],
     ])
-    expect(await shell('chain', 'drop', 'alice')).toEqual([0, 'dropped chain /alice\n', ''])
+    expect(await shell('height', '--chain', '/alice')).toEqual(
+      await shell('height', '--chain', 'alice'),
+    )
+    expect(await shell('mine', '--chain', '')).toEqual([
+      2,
+      '',
+      'devchain: mine: --chain: expected a name or number, got ""\n',
+    ])
+    expect(await shell('chain', 'drop', '/alice')).toEqual([0, 'dropped chain /alice\n', ''])
     const [code, , problem] = await shell('mine', '--chain', 'alice')
     expect([code, problem]).toEqual([
       1,
