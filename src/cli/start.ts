@@ -81,9 +81,9 @@ export async function checkLogged({ logOnly, logExcept, alias }: AllSettings): P
 
 export async function bringUp(
   settings: AllSettings,
-  { observer, hasSpinner = false, greet }: Greeter,
+  { observer, spinner, greet }: Greeter,
 ): Promise<{ readonly devchain: Devchain; readonly url: string }> {
-  const { devchain, endpoints } = await withSpinner('starting the chain', hasSpinner, async () => {
+  const { devchain, endpoints } = await withSpinner(spinner, async () => {
     const devchain = await openDevchain(settings, { observer, folder: process.cwd() })
     return { devchain, endpoints: await devchain.listen() }
   })
@@ -103,19 +103,17 @@ export async function bringUp(
 }
 
 /** A spinner on the terminal for slow work. */
-async function withSpinner<T>(
-  text: string,
-  isTerminal: boolean,
-  work: () => Promise<T>,
-): Promise<T> {
-  if (!isTerminal) return await work()
+async function withSpinner<T>(spinner: Greeter['spinner'], work: () => Promise<T>): Promise<T> {
+  if (spinner === undefined) return await work()
   let isDone = false
   let stop: (() => void) | undefined
   const timer = setTimeout(async () => {
+    // ora never returns on a terminal whose width is 0
+    if (!process.stderr.columns) return
     const { default: ora } = await import('ora')
     if (isDone) return
-    const spinner = ora({ text, discardStdin: false }).start()
-    stop = () => spinner.stop()
+    const spinning = ora({ text: 'starting the chain', discardStdin: false, ...spinner }).start()
+    stop = () => spinning.stop()
   }, PATIENCE_MS)
   try {
     return await work()
@@ -173,7 +171,7 @@ export function codeOf(signal: NodeJS.Signals): number {
 
 export interface Greeter {
   readonly observer: Observer
-  readonly hasSpinner?: boolean
+  readonly spinner?: { readonly color: 'cyan' | false } | undefined
   readonly greet: (boot: BootEvent) => void
 }
 
@@ -186,7 +184,10 @@ async function openTerminal(settings: AllSettings): Promise<Terminal> {
   const screen = await openOutput(settings, standardOutput())
   const output =
     settings.logFile === undefined ? screen : await openOutput(settings, logFile(settings.logFile))
-  const isSilent = settings.quiet && settings.logFile === undefined
+  const { noColor, quiet } = settings
+  const isSilent = quiet && settings.logFile === undefined
+  const isColored = wantsColor({ isTerminal: true, noColor, environment: process.env })
+  const hasSpinner = isatty(2) && !quiet && settings.log === 'pretty'
   const outputs = new Set([screen, output])
   let isUp = false
   const onExit = (): void => {
@@ -196,11 +197,11 @@ async function openTerminal(settings: AllSettings): Promise<Terminal> {
   process.once('exit', onExit)
   return {
     observer: isSilent ? {} : observerWith(output.log, settings, output.isColored),
-    hasSpinner: isatty(2) && !settings.quiet && settings.log === 'pretty',
+    spinner: hasSpinner ? { color: isColored && 'cyan' } : undefined,
     greet: (boot) => {
       isUp = true
       for (const { writer, renderer, size } of outputs) {
-        if (!(settings.quiet && writer === screen.writer)) {
+        if (!(quiet && writer === screen.writer)) {
           writer.write(renderer.boot(boot, size?.().columns))
         }
       }
