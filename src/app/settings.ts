@@ -58,6 +58,14 @@ const CONTRADICTIONS: readonly (readonly [OptionKey, OptionKey, why: string])[] 
   ['quiet', 'verbose', 'one silences the log, the other lengthens it'],
 ]
 
+/** Options that do nothing without another. */
+const NEEDS: readonly (readonly [OptionKey, any: readonly OptionKey[], names: string])[] = [
+  ['coverageMin', ['coverage'], '--coverage FILE'],
+  ['durability', ['state'], '--state DIR'],
+  ['stateInterval', ['dumpState', 'state'], '--dump-state FILE'],
+  ['preserveHistoricalStates', ['dumpState', 'state'], '--dump-state FILE'],
+]
+
 /** Given values by source, highest precedence first. */
 export interface OptionSource {
   readonly kind: 'flag' | 'environment' | 'file' | 'program'
@@ -128,8 +136,8 @@ function checkedSource(source: OptionSource): OptionSource {
 /**
  * Merges the sources: the first that has an option wins; the rest gets the defaults of the node named by `compat`, or
  * devchain's.
- * @throws {DevchainError} `INVALID_PARAMS` naming the option, the value and what was expected, or two options of
- * one source that contradict each other. (In different sources, the one of higher precedence wins.)
+ * @throws {DevchainError} `INVALID_PARAMS` naming the option, the value and what was expected, an option that does
+ * nothing without another, or two of one source that contradict each other (of two sources, the higher wins).
  */
 export function resolveOptions(sources: readonly OptionSource[]): AllSettings {
   const given = new Map<OptionKey, OptionSource>()
@@ -148,6 +156,11 @@ export function resolveOptions(sources: readonly OptionSource[]): AllSettings {
       throw invalidParams(`${nameIn(first, one)} contradicts ${nameIn(second, other)}: ${why}`)
     }
     values.delete(sources.indexOf(first) < sources.indexOf(second) ? other : one)
+  }
+  for (const [key, needed, names] of NEEDS) {
+    const source = given.get(key)
+    if (source === undefined || !isSet(key) || needed.some(isSet)) continue
+    throw invalidParams(`${nameIn(source, key)} needs ${names}`)
   }
   const own = Object.fromEntries(values) as Some<AllSettings>
   const genesis = own.genesis ?? own.init

@@ -8,7 +8,6 @@ import {
   resolveOptions,
   unknownVariables,
 } from '../app/settings.ts'
-import { invalidParams } from '../core/errors.ts'
 import { plural } from '../core/format.ts'
 import type { AllSettings } from '../options/derived.ts'
 import { complain, reading, reported } from './output.ts'
@@ -64,17 +63,11 @@ async function readSettings(values: GivenOptions): Promise<AllSettings | number>
     const environment = environmentSource(process.env)
     const path = values.config ?? environment.values.config
     const files = typeof path === 'string' ? [readConfig(path)] : []
-    const settings = withoutGaps(resolveOptions([given, environment, ...files]))
+    const settings = resolveOptions([given, environment, ...files])
     const unknown = settings.quiet ? [] : unknownVariables(process.env)
     for (const sentence of unknown) await complain(`devchain: ${sentence}\n`)
     return settings
   })
-}
-
-/** @throws {DevchainError} `INVALID_PARAMS` for an option that requires another */
-function withoutGaps(settings: AllSettings): AllSettings {
-  if (settings.coverageMin === undefined || settings.coverage !== undefined) return settings
-  throw invalidParams('--coverage-min needs --coverage FILE')
 }
 
 function readConfig(path: string): OptionSource {

@@ -282,6 +282,25 @@ describe('an option source', () => {
   })
 })
 
+test('an option that does nothing without another is refused, a default is not', () => {
+  const refused: readonly (readonly [OptionSource['values'], string])[] = [
+    [{ durability: 'block' }, '--durability needs --state DIR'],
+    [{ stateInterval: '5' }, '--state-interval needs --dump-state FILE'],
+    [{ preserveHistoricalStates: true }, '--preserve-historical-states needs --dump-state FILE'],
+    [{ coverageMin: '80' }, '--coverage-min needs --coverage FILE'],
+  ]
+  for (const [values, message] of refused) {
+    expect(refusal(() => resolveOptions([flags(values)]))).toBe(message)
+  }
+  const file = fileSource('c.json', '{"stateInterval": 5}')
+  expect(refusal(() => resolveOptions([file]))).toBe(
+    '"stateInterval" in c.json needs --dump-state FILE',
+  )
+  expect(resolveOptions([flags({ dumpState: 'd.json' }), file]).stateInterval).toBe(5_000)
+  expect(resolveOptions([flags({ state: 'd.json' }), file]).stateInterval).toBe(5_000)
+  expect(resolveOptions([flags({ durability: 'interval' })]).durability).toBe('interval')
+})
+
 describe('contradicting options', () => {
   test.each<[OptionSource['values'], string, string]>([
     [{ blockTime: '1', noMining: true }, '--block-time', '--no-mining'],

@@ -191,8 +191,11 @@ const HANDLERS: Partial<
     return { json, text: lines.join('\n') }
   },
   'gas-report': async ({ call, flags }) => {
-    const rows = (await call('devchain_gasReport')) as unknown as readonly GasRow[]
     const { compare, threshold = '0' } = flags
+    if (compare === undefined && 'threshold' in flags) {
+      throw invalidParams('--threshold needs --compare FILE')
+    }
+    const rows = (await call('devchain_gasReport')) as unknown as readonly GasRow[]
     if (compare === undefined) return { json: rows, text: gasTable(rows) }
     const file = String(compare)
     const limit = parseThreshold(String(threshold))

@@ -198,6 +198,7 @@ describe('a command for a running chain', () => {
     [['rpc', 'eth_call', '{"to":1}', '--json'], 1, /^\{"code":-32602,"message":".*"\}$/],
     [['mine', 'many'], 2, /^devchain: mine: expected a number of blocks, got "many"$/],
     [['gas-report', '--compare', 'no.json'], 2, /cannot read no\.json: there is no such file$/],
+    [['gas-report', '--threshold', '5'], 2, /--threshold needs --compare FILE/],
     [['gas-report', '--compare', 'package.json', '--threshold', 'x'], 2, /expected a percentage/],
     [
       ['gas-report', '--compare', 'package.json'],
