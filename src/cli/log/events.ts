@@ -80,6 +80,8 @@ export interface BackEvent {
   readonly fromBlock: bigint
   readonly toBlock: bigint
   readonly clockSeconds: bigint
+  /** The reset began a fork of a network, at `toBlock`. */
+  readonly forked?: true
   /** The peer with the new branch; undefined: made here. */
   readonly peer?: string
   readonly lostBlocks?: number
@@ -301,8 +303,11 @@ function wayBack(cause: ChangeCause | undefined): Pick<BackEvent, 'event' | 'id'
 }
 
 function backEvent(change: StateChange, way: Pick<BackEvent, 'event' | 'id'>): BackEvent {
+  const { upstream } = change.after.config
+  const isForked = way.event === 'reset' && upstream !== change.before.config.upstream
   return {
     ...way,
+    ...(isForked && upstream !== undefined ? { forked: true } : {}),
     fromBlock: newestNumber(change.before),
     toBlock: newestNumber(change.after),
     clockSeconds: clockJumpBack(change),
@@ -434,7 +439,8 @@ function lostEvents(change: StateChange, by: Pick<BackEvent, 'peer'>): BackEvent
 export function changeEvents(change: StateChange, cause: ChangeCause | undefined): ChainEvent[] {
   if (change.peer !== undefined) return importEvents(change, change.peer)
   const way = wayBack(cause)
-  if (way !== undefined) return [backEvent(change, way), ...blockEvents(change.head.added)]
+  // blocks that it adds are of the snapshot or the network: none was mined
+  if (way !== undefined) return [backEvent(change, way)]
   const lost = lostEvents(change, {})
   const settings = settingEvents(change, cause).filter(
     ({ event }) => lost.length === 0 || event !== 'clock',

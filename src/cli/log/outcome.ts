@@ -143,7 +143,9 @@ function backLine(event: BackEvent): string {
       : `${event.event}${branch}`
   const parts: string[] = []
   if (event.peer !== undefined) parts.push(`${plural(event.lostBlocks ?? 0, 'block')} deep`)
-  if (event.fromBlock !== event.toBlock) {
+  if (event.forked) {
+    parts.push(`forked at block ${number(event.toBlock)}`)
+  } else if (event.fromBlock !== event.toBlock) {
     parts.push(`block ${number(event.fromBlock)} → ${number(event.toBlock)}`)
   } else if (event.lostBlocks) parts.push(`${plural(event.lostBlocks, 'block')} replaced`)
   if (event.clockSeconds !== 0n) parts.push(`clock ${signed(event.clockSeconds)} s`)

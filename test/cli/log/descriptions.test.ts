@@ -6,6 +6,7 @@ import { CONSOLE_ADDRESS } from '../../../src/core/abi.ts'
 import { methods } from '../../../src/methods/index.ts'
 import { changesChain } from '../../../src/rpc/method.ts'
 import { type LogForm, startLogged } from '../../support/chain/loggedchain.ts'
+import { startUpstream } from '../../support/fork/upstream.ts'
 
 const A = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const B = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
@@ -86,6 +87,25 @@ test.each<[reported: string, method: string, ...params: unknown[]]>([
     (hash) => `${hash.slice(0, 6)}…${hash.slice(-4)}`,
   )
   expect(chain.lines()[0]?.toLowerCase()).toBe(`${method}  1.0 ms  ${shown}`.toLowerCase())
+})
+
+test('the log says that a reset began a fork, whose block was not mined here', async () => {
+  await using upstream = await startUpstream()
+  await upstream.ask('hardhat_mine', '0x5')
+  const { url: jsonRpcUrl } = upstream
+  await using chain = await startLogged({ fork: { url: jsonRpcUrl, block: 3 }, noForkCache: true })
+  await chain.ask('hardhat_reset', { forking: { jsonRpcUrl, blockNumber: 4 } })
+  await chain.ask('evm_mine')
+  await chain.ask('evm_reset')
+  chain.end()
+  expect(chain.lines()).toEqual([
+    'hardhat_reset  1.0 ms  reset: forked at block 4, clock −12 s',
+    'evm_mine  1.0 ms  1 block',
+    expect.stringContaining('block 5 '),
+    expect.stringContaining('empty'),
+    'evm_reset  1.0 ms  reset: block 5 → 4',
+    expect.stringContaining('1 block'),
+  ])
 })
 
 test('the log names a subscription by its kind, and its end by its id', async () => {
