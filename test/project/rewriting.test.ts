@@ -320,3 +320,21 @@ describe.each(CASES)('while %s', (_, each) => {
     }
   })
 })
+
+test('compiler output without its input has lines while the sources are those of its metadata', async () => {
+  const output = { contracts: WHOLE.output.contracts, sources: WHOLE.output.sources }
+  const edited = (sources: Readonly<Record<string, string>>): void => {
+    for (const step of [...sourceSteps(sources), ...steps([['out.json', output]])]) take(step)
+  }
+  const places = async (): Promise<readonly string[]> => {
+    chain = await createDevchain({ abi: [path.join(folder, 'out.json')], accounts: 1 }, { folder })
+    await chain.artifactsRead()
+    const found = await used(WHOLE)
+    await chain.close()
+    return found
+  }
+  edited(SOURCES)
+  expect(await places()).toHaveLength(5)
+  edited(Object.fromEntries(Object.entries(SOURCES).map(([name, text]) => [name, `\n\n${text}`])))
+  expect(await places()).toEqual([])
+})

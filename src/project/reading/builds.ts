@@ -3,8 +3,13 @@ import { readFileSync, statSync } from 'node:fs'
 import { hashOf } from '../code/shape.ts'
 import { entriesOf, isObject, type JsonObject, member, text } from './formats.ts'
 
+/** Hashes of all compiled sources by path; undefined without metadata. */
+export type SourceHashes = ReadonlyMap<string, string> | undefined
+
 export interface Build {
   readonly texts: ReadonlyMap<string, string>
+  /** Of sources without text. */
+  readonly hashes: SourceHashes
   /** Source paths by source map index. */
   readonly paths: ReadonlyMap<number, string>
   /** By path and name: `src/Vault.sol:Vault`. */
@@ -56,7 +61,9 @@ export function buildOf(whole: JsonObject, other: JsonObject): Build {
     const content = member(source, 'content')
     return typeof content === 'string' ? [[name, content] as const] : []
   })
-  const maps = entriesOf(member(output, 'contracts')).flatMap(([source, unit]) =>
+  const units = entriesOf(member(output, 'contracts'))
+  const hashes = texts.length > 0 ? [] : units.flatMap(([, unit]) => hashesOfUnit(unit))
+  const maps = units.flatMap(([source, unit]) =>
     entriesOf(unit).map(([name, contract]) => {
       const built = outputOf(contract)
       const { bytecode, deployedBytecode } = built
@@ -66,10 +73,17 @@ export function buildOf(whole: JsonObject, other: JsonObject): Build {
   )
   return {
     texts: new Map(texts),
+    hashes: new Map(hashes),
     paths: new Map(pathsIn(whole, output)),
     maps: new Map(maps),
     isOptimized: isOptimizedBy(member(input, 'settings')),
   }
+}
+
+function hashesOfUnit(unit: unknown): readonly (readonly [string, string])[] {
+  return entriesOf(unit).flatMap(([, contract]) => [
+    ...(hashesIn(metadataIn(outputOf(contract).metadata)) ?? []),
+  ])
 }
 
 /** @param creation hex, as an artifact or the compiler writes it */
@@ -118,6 +132,14 @@ export function mapsOf({ bytecode, deployedBytecode, storageLayout }: CompilerOu
 export function metadataIn(value: unknown): JsonObject | undefined {
   const read: unknown = typeof value === 'string' && value !== '' ? JSON.parse(value) : value
   return isObject(read) && isObject(read.sources) ? read : undefined
+}
+
+/** @param metadata the compiler's */
+export function hashesIn(metadata: unknown): SourceHashes {
+  const sources = entriesOf(member(metadata, 'sources'))
+  return sources.length === 0
+    ? undefined
+    : new Map(sources.map(([name, source]) => [name, text(member(source, 'keccak256'))]))
 }
 
 export function isOptimizedBy(settings: unknown): boolean {

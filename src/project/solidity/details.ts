@@ -9,6 +9,7 @@ import {
   type BuildFiles,
   buildOf,
   digestOf,
+  hashesIn,
   isOptimizedBy,
   jsonIn,
   type Maps,
@@ -20,7 +21,7 @@ import { isObject, text } from '../reading/formats.ts'
 import { hashOfText, stampOf } from '../reading/stamps.ts'
 import { Builds } from './builds.ts'
 import { isSameText, nearest, textNear } from './files.ts'
-import { FoundryBuilds, hashesIn, pathsFor } from './foundry.ts'
+import { FoundryBuilds, pathsFor } from './foundry.ts'
 import { type Outline, outlineOf } from './outline.ts'
 import { type CodeMap, codeMapOf, sourcesIn } from './sourcemap.ts'
 
@@ -217,7 +218,7 @@ function fromBuild(build: Build, contract: Contract): Details | undefined {
       const name = build.paths.get(id)
       if (name === undefined) return undefined
       const content = build.texts.get(name)
-      if (content === undefined) return sourceNear(contract.file, name)
+      if (content === undefined) return sourceNear(contract.file, name, build.hashes?.get(name))
       const shown = shownPath(name)
       return isEdited(contract, shown, content) ? undefined : sourceOf(shown, content)
     },

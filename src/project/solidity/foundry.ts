@@ -4,14 +4,17 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { LruCache } from '../../core/lrucache.ts'
 import type { Contract } from '../code/catalogue.ts'
-import { type Build, type BuildFiles, jsonIn, type Maps } from '../reading/builds.ts'
+import {
+  type Build,
+  type BuildFiles,
+  jsonIn,
+  type Maps,
+  type SourceHashes,
+} from '../reading/builds.ts'
 import { entriesOf, member, text } from '../reading/formats.ts'
 import { stampOf } from '../reading/stamps.ts'
 import { nearest } from './files.ts'
 import { sourcesIn } from './sourcemap.ts'
-
-/** Hashes of all compiled sources by path; undefined without metadata. */
-type SourceHashes = ReadonlyMap<string, string> | undefined
 
 /** Candidates if no cache names the build information: the first written after the artifact. */
 const MOST_CANDIDATES = 3
@@ -19,14 +22,6 @@ const MOST_CANDIDATES = 3
 const MOST_CACHES = 4
 
 const CACHE = path.join('cache', 'solidity-files-cache.json')
-
-/** @param metadata the compiler's */
-export function hashesIn(metadata: unknown): SourceHashes {
-  const sources = entriesOf(member(metadata, 'sources'))
-  return sources.length === 0
-    ? undefined
-    : new Map(sources.map(([name, source]) => [name, text(member(source, 'keccak256'))]))
-}
 
 export class FoundryBuilds {
   readonly #caches = new LruCache<string, ReturnType<typeof readCache>>(MOST_CACHES)
