@@ -1,6 +1,6 @@
 // The dispatcher of all chains: its methods, and what it needs from the chain that a request addresses.
 import { invalidParams } from '../core/errors.ts'
-import { nearest } from '../core/nearest.ts'
+import { hintOf } from '../core/nearest.ts'
 import type { MethodContext, RequestWatch } from '../methods/common/context.ts'
 import type { Profile } from '../methods/compat/profile.ts'
 import { profileOf, reworded } from '../methods/compat/profiles.ts'
@@ -75,15 +75,14 @@ function checkNames(
 ): void {
   const names = methods.flatMap((method) => [method.name, ...method.aliases])
   const modules = [...new Set(names.map(moduleOf))]
-  for (const module of disable) checkName('module', module, [...modules, ...MODULES])
+  for (const module of disable) checkName('--disable', 'module', module, [...modules, ...MODULES])
   for (const { to } of alias) {
-    if (to.endsWith('_*')) checkName('module', moduleOf(to), modules)
-    else checkName('method', to, names)
+    if (to.endsWith('_*')) checkName('--alias', 'module', moduleOf(to), modules)
+    else checkName('--alias', 'method', to, names)
   }
 }
 
-function checkName(kind: string, name: string, known: readonly string[]): void {
+function checkName(flag: string, kind: string, name: string, known: readonly string[]): void {
   if (known.includes(name)) return
-  const message = `there is no ${kind} ${name}; did you mean ${nearest(name, known, Infinity)}?`
-  throw invalidParams(message)
+  throw invalidParams(`${flag}: there is no ${kind} ${name}${hintOf(name, known)}`)
 }

@@ -111,7 +111,7 @@ const PREFIX = 'DEVCHAIN_'
 
 /**
  * The values of a config file.
- * @throws {DevchainError} `INVALID_PARAMS` if it is no JSON object or has an unknown key; suggests the nearest key
+ * @throws {DevchainError} `INVALID_PARAMS` if it is no JSON object or has an unknown key; suggests a near key
  */
 export function fileSource(path: string, content: string): OptionSource {
   const json = jsonOf(path, content)
@@ -121,14 +121,17 @@ export function fileSource(path: string, content: string): OptionSource {
   return checkedSource({ kind: 'file', path, values: json })
 }
 
-/** @throws {DevchainError} `INVALID_PARAMS` for an unknown option; suggests the nearest */
+/** @throws {DevchainError} `INVALID_PARAMS` for an unknown option; suggests a near one */
 function checkedSource(source: OptionSource): OptionSource {
   for (const key of Object.keys(source.values)) {
-    if (Object.hasOwn(OPTIONS, key) && !(key === 'config' && source.kind === 'file')) continue
     const where = source.kind === 'file' ? ` in ${source.path}` : ''
-    throw invalidParams(
-      `unknown option "${key}"${where}; did you mean "${nearest(key, OPTION_KEYS, Infinity)}"?`,
-    )
+    if (key === 'config' && where !== '') {
+      throw invalidParams(`"config"${where}: a config file cannot name another`)
+    }
+    if (Object.hasOwn(OPTIONS, key)) continue
+    const meant = nearest(key, OPTION_KEYS)
+    const hint = meant === undefined ? '' : `; did you mean "${meant}"?`
+    throw invalidParams(`unknown option "${key}"${where}${hint}`)
   }
   return source
 }

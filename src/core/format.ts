@@ -113,10 +113,20 @@ export function oneLine(text: string, limit: number): string {
   return clean.length > limit ? `${clean.slice(0, limit - 1)}…` : clean
 }
 
-/** Removes control characters but line feeds, so that foreign text cannot control the terminal. */
+/** Without control characters but line feeds, which would let foreign text control the terminal, and with all of it seen. */
 export function printable(text: string): string {
+  // nearly all texts are plain
+  if (/^[\n -~]*$/.test(text)) return text
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-  return text.replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, ' ')
+  return seen(text.replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, ' '))
+}
+
+/** Controls, and what turns or hides text: a name could look like another one, or like an address. */
+const UNSEEN = /(?![\t\n\r])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0]/gu
+
+/** Text with such characters as their numbers: `\u202e`. */
+export function seen(text: string): string {
+  return text.replace(UNSEEN, (each) => `\\u${each.codePointAt(0)!.toString(16).padStart(4, '0')}`)
 }
 
 /** `21,000 gas`, `340 M gas`, `1.2 G gas`. */

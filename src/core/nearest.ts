@@ -8,7 +8,7 @@
 export function nearest<W extends string>(
   text: string,
   words: readonly W[],
-  limit: number = Math.max(2, Math.floor(Math.min(text.length, 64) / 3)),
+  limit: number = Math.max(text.length < 4 ? 1 : 2, Math.floor(Math.min(text.length, 64) / 3)),
 ): W | undefined {
   const wanted = text.slice(0, 64).toLowerCase()
   let best: W | undefined

@@ -1,15 +1,9 @@
 // Markup as tagged templates: text and attributes only, so nothing of the chain becomes HTML.
 import htm from 'htm'
 import { type ComponentChildren, h, type VNode } from 'preact'
+import { seen } from '../core/format.ts'
 
-/** Controls, and what turns or hides text: a name could look like another one, or like an address. */
-const UNSEEN = /(?![\t\n\r])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0]/gu
-
-/** Text with such characters as their numbers: `\u202e`. Templates do it to all text within elements. */
-export function seen(text: string): string {
-  return text.replace(UNSEEN, (each) => `\\u${each.codePointAt(0)!.toString(16).padStart(4, '0')}`)
-}
-
+/** Templates do it to all text within elements. */
 function allSeen(value: unknown): unknown {
   return Array.isArray(value) ? value.map(allSeen) : typeof value === 'string' ? seen(value) : value
 }

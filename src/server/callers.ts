@@ -97,16 +97,18 @@ export function createOriginCheck(
     if (header === undefined || header === '' || header === lastAllowed) return undefined
     const origin = oneLine(header.toLowerCase(), MOST_SHOWN)
     const host = hostOf(origin)
+    const whose = origin === 'null' ? 'without an origin (file:, sandbox)' : `of ${origin}`
     if (host === undefined || !isLoopback(host)) {
       if (!isAllowed(origin)) {
         reportOnce(
           origin,
-          `a request from a page of ${origin} was refused; --allow-origin ${origin} allows it`,
+          `a request from a page ${whose} was refused; --allow-origin ${origin} allows it`,
         )
-        const message = `pages of ${origin} are not allowed: start with --allow-origin ${origin} to allow them`
+        const message = `pages ${whose} are not allowed: start with --allow-origin ${origin} to allow them`
         return { status: 403, message }
       }
-      reportOnce(origin, `a page of ${origin} calls this chain; --allow-origin restricts this`)
+      const hint = allowed.includes('*') ? '; --allow-origin restricts this' : ''
+      reportOnce(origin, `a page ${whose} calls this chain${hint}`)
     }
     lastAllowed = header
     return undefined

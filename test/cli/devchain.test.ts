@@ -151,6 +151,8 @@ describe('createDevchain with options', () => {
     [{ alias: 'a_*=sc_*' }, /there is no module sc; did you mean sco\?/],
     [{ disable: 'persnal' }, /there is no module persnal; did you mean personal\?/],
     [{ alias: 'a=eth_chainid' }, /there is no method eth_chainid; did you mean eth_chainId\?/],
+    [{ disable: 'foo' }, /--disable: there is no module foo$/],
+    [{ alias: 'foo=bar' }, /--alias: there is no method bar$/],
     [{ alias: 'a_*=evn_*' }, /there is no module evn; did you mean evm\?/],
     [{ port: 'x' }, /port: expected a port number/],
     [{ mnemonic: `${'test '.repeat(11)}tset` }, /mnemonic.*word 12 of 12 is not on its list/],

@@ -269,7 +269,8 @@ describe('an option source', () => {
       '{"chainID": 5}',
       /unknown option "chainID" in c\.json; did you mean "chainId"\?/,
     ],
-    ['another config file', '{"config": "d.json"}', /unknown option "config"/],
+    ['an option like no other', '{"foo": 3}', /unknown option "foo" in c\.json$/],
+    ['another config file', '{"config": "d.json"}', /a config file cannot name another$/],
   ])('in a config file with %s is refused', (_what, content, message) => {
     expect(refusal(() => fileSource('c.json', content))).toMatch(message)
   })

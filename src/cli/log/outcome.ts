@@ -89,7 +89,8 @@ function objectOutcome(value: UnknownMembers): string {
 function blockOutcome(block: UnknownMembers): string {
   const count = Array.isArray(block.transactions) ? block.transactions.length : 0
   const name =
-    typeof block.hash === 'string'
+    // a pending one lacks its hash, or under --compat hardhat its number
+    typeof block.hash === 'string' && block.number !== null
       ? `block ${quantity(block.number)} ${short(block.hash)}`
       : 'pending block'
   return `${name}, ${plural(count, 'transaction')}`

@@ -1,11 +1,11 @@
 // Small parts of all views: hashes and addresses to copy, states of a read, panels and facts.
 
 import { useState } from 'preact/hooks'
-import { number as count, short } from '../../core/format.ts'
+import { number as count, seen, short } from '../../core/format.ts'
 import { cut, isAddress, isHash, nameText } from '../data/format.ts'
 import { linkTo } from '../data/route.ts'
 import { type Reading, useNames } from '../data/use.ts'
-import { type Children, classes, html, seen, type VNode } from '../html.ts'
+import { type Children, classes, html, type VNode } from '../html.ts'
 
 /** Milliseconds for which a button says that it copied. */
 const COPIED_MS = 1_200

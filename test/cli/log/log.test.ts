@@ -451,6 +451,12 @@ test.each<[method: string, result: Json, outcome: string]>([
     { raw: '0x02', tx: { nonce: '0x5', gas: '0x5208' } },
     'nonce 5, gas 21,000',
   ],
+  // as Hardhat has it
+  [
+    'eth_getBlockByNumber',
+    { number: null, hash: HASH, gasLimit: '0x1', parentHash: '0x2', transactions: [] },
+    'pending block, 0 transactions',
+  ],
   ['eth_feeHistory', { oldestBlock: '0x3', gasUsedRatio: [0, 0.5] }, '2 blocks from block 3 on'],
   ['web3_clientVersion', 'devchain/1', 'devchain/1'],
   ['rpc_modules', { eth: '1.0', net: '1.0' }, '2 fields'],
