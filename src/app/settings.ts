@@ -59,7 +59,7 @@ const CONTRADICTIONS: readonly (readonly [OptionKey, OptionKey, why: string])[] 
 ]
 
 /** Options that do nothing without another. */
-const NEEDS: readonly (readonly [OptionKey, any: readonly OptionKey[], names: string])[] = [
+const NEEDS: readonly (readonly [OptionKey, others: readonly OptionKey[], names: string])[] = [
   ['coverageMin', ['coverage'], '--coverage FILE'],
   ['durability', ['state'], '--state DIR'],
   ['stateInterval', ['dumpState', 'state'], '--dump-state FILE'],
