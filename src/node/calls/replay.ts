@@ -217,7 +217,10 @@ export async function traceUnsent(
   return { target, before, outcome, transaction }
 }
 
-/** An index beyond the last means after all transactions. Throws `NOT_FOUND` as `replay` and for an unknown block. */
+/**
+ * The index after the last means after all transactions.
+ * @throws {DevchainError} `NOT_FOUND` as `replay` and for an unknown block, `INVALID_PARAMS` for a larger index
+ */
 export async function worldBefore(
   chain: Chain,
   reference: BlockReference,
@@ -225,7 +228,13 @@ export async function worldBefore(
   cancellation?: Cancellation,
 ): Promise<World> {
   const record = await recordAt(chain, reference, cancellation)
-  if (index >= record.block.transactions.length) return (await withWorldReady(record)).world
+  const { length } = record.block.transactions
+  if (index > length) {
+    const { number } = record.block.header
+    const message = `transaction index ${index} out of range for block ${number}: expected 0 to ${length}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  if (index === length) return (await withWorldReady(record)).world
   return worldAtIndex(contextOf(chain, record), index, () => undefined)
 }
 

@@ -566,3 +566,23 @@ describe('all traces of a transaction agree', () => {
     expect(allFrames(top)).toHaveLength(1026)
   })
 })
+
+test('an index after the one that follows the last transaction of a block is refused', async () => {
+  await using devchain = await chainOf('osaka', ['STOP', 'STOP', 'STOP'])
+  await ask(devchain, 'eth_sendTransaction', { from: SENDER, to: CONTRACTS[0] })
+  const call = { to: CONTRACTS[0] }
+  const requests = (index: number): [method: string, ...params: unknown[]][] => [
+    ['debug_traceCall', call, 'latest', { txIndex: index }],
+    ['debug_storageRangeAt', 'latest', index, CONTRACTS[0]],
+    [
+      'eth_callMany',
+      [{ transactions: [call] }],
+      { blockNumber: 'latest', transactionIndex: index },
+    ],
+  ]
+  const message = 'transaction index 2 out of range for block 1: expected 0 to 1'
+  for (const request of requests(2)) {
+    await expect(ask(devchain, ...request)).rejects.toMatchObject({ code: -32602, message })
+  }
+  for (const request of requests(1)) await expect(ask(devchain, ...request)).resolves.toBeDefined()
+})

@@ -52,6 +52,17 @@ describe('a fork', () => {
     expect(await fork.ask('eth_getTransactionCount', first)).toBe('0x2')
   })
 
+  test("refuses a call before a transaction that the network's block does not have", async () => {
+    await using upstream = await startUpstream()
+    await sendOn(upstream.ask, { to: `0x${'12'.repeat(20)}`, value: '0x1' })
+    await using fork = await forkOf(upstream)
+    const trace = (txIndex: string): Promise<unknown> =>
+      fork.ask('debug_traceCall', {}, 'latest', { txIndex })
+    await expect(trace('0x1')).resolves.toMatchObject({ failed: false })
+    const message = 'transaction index 2 out of range for block 1: expected 0 to 1'
+    await expect(trace('0x2')).rejects.toMatchObject({ code: -32602, message })
+  })
+
   test('cancels a run that loops forever on a guess', async () => {
     await using upstream = await startUpstream()
     const target = `0x${'51'.repeat(20)}`
