@@ -96,6 +96,7 @@ export const HARDHAT: Profile = {
   hasLeastPriceWithBaseFee: false,
   ack: true,
   intervalUnitMs: 1,
+  intervalsKeepAutomine: true,
   secondsAhead: String,
   nextTimestamp: String,
   ignoresForks: false,

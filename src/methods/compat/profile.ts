@@ -45,6 +45,8 @@ export class Profile {
   readonly ack: true | null = null
   /** Milliseconds of one unit of `evm_setIntervalMining`. */
   readonly intervalUnitMs: 1 | 1000 = 1000
+  /** Whether interval mining and automine are set independently; else the one that is set last ends the other. */
+  readonly intervalsKeepAutomine: boolean = false
   /** The result of `evm_increaseTime`: the sum of all increases, in seconds. */
   readonly secondsAhead: (seconds: bigint) => string | number = quantityFromBigint
   readonly nextTimestamp: (timestamp: bigint) => string | null = () => null

@@ -101,10 +101,16 @@ export const evmMethods: Methods = [
     params: [param('enabled', boolean)],
     example: { params: [true], result: null },
     describe: ([enabled]) => `automine ${enabled ? 'on' : 'off'}`,
-    handle: async ({ chain, caller }, enabled) => {
-      const mode: MiningMode = { kind: enabled ? 'instant' : 'manual' }
+    handle: async ({ chain, caller, profile }, enabled) => {
       await chain.update(
-        (state, executor) => setMiningMode(executor, state, mode, chain.environment.now()),
+        (state, executor) => {
+          const { mode } = state.mining
+          const keepsInterval = profile.intervalsKeepAutomine && mode.kind === 'interval'
+          const next: MiningMode = keepsInterval
+            ? { ...mode, instant: enabled }
+            : { kind: enabled ? 'instant' : 'manual' }
+          return setMiningMode(executor, state, next, chain.environment.now())
+        },
         { cancellation: caller },
       )
     },
@@ -118,15 +124,18 @@ export const evmMethods: Methods = [
     describe: (_values, _result, { chain }) => `mining ${describeMining(chain.state.mining)}`,
     handle: async ({ chain, profile }, [shortest, longest]) => {
       const unit = profile.intervalUnitMs
-      const mode: MiningMode =
-        longest === 0
-          ? { kind: 'manual' }
-          : { kind: 'interval', intervalMs: shortest * unit, longestMs: longest * unit }
-      await chain.update((state, executor) =>
-        longest === 0 && isInstant(state.mining)
-          ? { state, value: undefined }
-          : setMiningMode(executor, state, mode, chain.environment.now()),
-      )
+      const interval = { intervalMs: shortest * unit, longestMs: longest * unit }
+      await chain.update((state, executor) => {
+        const instant = isInstant(state.mining)
+        if (longest === 0 && instant && state.mining.mode.kind === 'instant') {
+          return { state, value: undefined }
+        }
+        const mode: MiningMode =
+          longest === 0
+            ? { kind: instant ? 'instant' : 'manual' }
+            : { kind: 'interval', ...interval, instant: instant && profile.intervalsKeepAutomine }
+        return setMiningMode(executor, state, mode, chain.environment.now())
+      })
     },
   }),
   trueCommand('evm_setBlockGasLimit', {

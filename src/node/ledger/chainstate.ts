@@ -95,10 +95,15 @@ export interface MiningState {
   readonly stopped: boolean
 }
 
-/** With `longestMs` each interval has a random length between the two. */
+/** With `longestMs` each interval has a random length between the two; `instant`: transactions are mined at once too. */
 export type MiningMode =
   | { readonly kind: 'instant' }
-  | { readonly kind: 'interval'; readonly intervalMs: number; readonly longestMs?: number }
+  | {
+      readonly kind: 'interval'
+      readonly intervalMs: number
+      readonly longestMs?: number
+      readonly instant?: boolean
+    }
   | { readonly kind: 'manual' }
 
 export interface ClockState {

@@ -2,7 +2,9 @@
 import type { MiningState } from './chainstate.ts'
 
 export function isInstant({ mode, stopped }: MiningState): boolean {
-  return mode.kind === 'instant' && !stopped
+  return (
+    !stopped && (mode.kind === 'instant' || (mode.kind === 'interval' && mode.instant === true))
+  )
 }
 
 /** Least and most milliseconds between blocks; undefined without interval mining. */
@@ -36,7 +38,8 @@ export function describeMining({ mode, stopped }: MiningState): string {
   if (stopped) return 'stopped'
   if (mode.kind === 'instant') return 'instant'
   if (mode.kind === 'manual') return 'by hand'
-  const { intervalMs, longestMs = intervalMs } = mode
+  const { intervalMs, longestMs = intervalMs, instant } = mode
+  const start = instant ? 'instant and ' : ''
   const shortest = longestMs === intervalMs ? '' : `${intervalMs / 1000} to `
-  return `every ${shortest}${longestMs / 1000} s`
+  return `${start}every ${shortest}${longestMs / 1000} s`
 }

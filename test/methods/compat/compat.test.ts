@@ -209,6 +209,35 @@ describe('the results and units of --compat', () => {
     expect(interval).toBe(seconds)
   })
 
+  test.each<[Node | undefined, independent: boolean, hour: number]>([
+    [undefined, false, 3_600],
+    ['anvil', false, 3_600],
+    ['hardhat', true, 3_600_000],
+  ])('%s: interval mining leaves automine as it is: %s', async (compat, independent, hour) => {
+    await using devchain = await createDevchain({ compat })
+    const ask = (method: string, ...params: unknown[]): Promise<unknown> =>
+      devchain.request({ method, params })
+    const modes = async (): Promise<unknown[]> => [
+      await ask('hardhat_getAutomine'),
+      (await ask('anvil_getIntervalMining')) !== null,
+    ]
+    await ask('evm_setIntervalMining', hour)
+    expect(await modes()).toEqual([independent, true])
+    const sent = { from: ALICE, to: ALICE, gas: '0x5208' }
+    await ask('eth_sendTransaction', sent)
+    expect(await ask('eth_blockNumber')).toBe(independent ? '0x1' : '0x0')
+    await ask('evm_setIntervalMining', 0)
+    expect(await modes()).toEqual([independent, false])
+    await ask('evm_setIntervalMining', hour)
+    await ask('evm_setAutomine', false)
+    expect(await modes()).toEqual([false, independent])
+    await ask('evm_setIntervalMining', 0)
+    expect(await modes()).toEqual([false, false])
+    await ask('evm_setIntervalMining', hour)
+    await ask('evm_setAutomine', true)
+    expect(await modes()).toEqual([true, independent])
+  })
+
   test.each<[Node | undefined, boolean]>([
     [undefined, true],
     ['anvil', true],
