@@ -4,6 +4,7 @@ import path from 'node:path'
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
+import { flagOf } from '../../src/options/derived.ts'
 import { FORMAT } from '../../src/store/frames.ts'
 import { packInTurns, packState } from '../../src/store/pack.ts'
 import { readPack, writePack } from '../../src/store/packfile.ts'
@@ -127,6 +128,21 @@ test('a chain from a pack has the options and the errors of the chain that was s
   await expect(open({ from: pack, accounts: 4 })).rejects.toThrow(
     '--accounts: the chain in from has 3; leave the option out',
   )
+  await expect(open({ from: pack, mnemonic: `${'test '.repeat(11)} ball` })).rejects.toThrow(
+    /^--mnemonic: the chain in from began with another; leave the option out$/,
+  )
+  for (const [option, other, own] of [
+    ['chainId', 7n, '31337'],
+    ['hardfork', 'london', 'bpo2'],
+    ['gasLimit', 7_000_000n, '60M'],
+    ['difficulty', 7n, '0'],
+    ['coinbase', SECOND, '0xc014ba5ec014ba5ec014ba5ec014ba5ec014ba5e'],
+  ] as const) {
+    await expect(open({ from: pack, [option]: other })).rejects.toThrow(
+      `${flagOf(option)}: the chain in from has ${own}; leave the option out`,
+    )
+  }
+  await expect(open({ from: pack, chainId: 31337n })).resolves.toBeDefined()
   await expect(open({ from: pack, import: new Uint8Array(1) })).rejects.toThrow(
     'from contradicts import: a pack has its own genesis and blocks',
   )

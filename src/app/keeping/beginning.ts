@@ -4,6 +4,7 @@ import { createReadStream, statSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { type DevchainError, invalidParams, readFailure } from '../../core/errors.ts'
 import { profileOf } from '../../methods/compat/profiles.ts'
+import { headOf } from '../../node/ledger/blocktree.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import type { ForkBase, Upstream } from '../../node/ledger/upstream.ts'
 import {
@@ -172,22 +173,37 @@ function requireCompat(
 }
 
 /** Options at their defaults go with any chain: nobody may have given them. */
-function requireSame(
-  settings: DevchainSettings,
-  { config: { source, upstream } }: ChainState,
-  where: Where,
-): void {
+function requireSame(settings: DevchainSettings, state: ChainState, where: Where): void {
+  const { source, upstream } = state.config
   requireFork(settings, upstream, where)
   const { defaults } = profileOf(settings.compat)
   for (const key of Object.keys(settings) as (OptionKey & keyof typeof settings)[]) {
     if (!isOwn(key)) continue
     const { type, default: usual } = optionOf(key)
-    const [given, kept] = [settings[key], (source as Partial<DevchainSettings>)[key]]
+    const known: Partial<DevchainSettings> = source
+    const [given, kept] = [settings[key], known[key] ?? usualIn(state)[key]]
     const unsaid = (defaults as Partial<DevchainSettings>)[key] ?? usual
     const isLeftOut = given === undefined || isDeepStrictEqual(given, unsaid)
     if (isLeftOut || isDeepStrictEqual(given, kept)) continue
     if (given === 'remote' && takesIn(upstream, key)) continue
-    throw other(key, kept === undefined ? 'began without it' : `has ${type.print(kept)}`, where)
+    if (kept === undefined) throw other(key, 'began without it', where)
+    // one that hides its value may be a secret
+    const isSecret = type.show !== undefined
+    throw other(key, isSecret ? 'began with another' : `has ${type.print(kept)}`, where)
+  }
+}
+
+/** What a chain has of options that it began without. */
+function usualIn({ config, settings, tree }: ChainState): Partial<DevchainSettings> {
+  const { number, timestamp } = headOf(tree).block.header
+  const { chainId, upstream, source, hardforkAt } = config
+  const isScheduled = upstream !== undefined || source.genesis !== undefined
+  return {
+    chainId,
+    hardfork: isScheduled ? undefined : hardforkAt(number, timestamp),
+    gasLimit: settings.blockGasLimit,
+    difficulty: settings.difficulty,
+    coinbase: settings.coinbase,
   }
 }
 
