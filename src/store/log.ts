@@ -86,8 +86,13 @@ function opened(open: OpenFile): OpenedLog {
     throw new CorruptStore(`${open.path}: it is no chain, or one of another version`)
   }
   const size = files.sizeOf(file)
+  const known = knownEnd(page)
+  if (known > size) {
+    const message = `the file is cut off: it has ${size} of at least ${known} bytes`
+    throw new CorruptStore(`${open.path}: ${message}`)
+  }
   const log = new ChainLog(open, size, numberIn(page, LOOK) ?? 0)
-  const last = log.lastEnd(knownEnd(page, size))
+  const last = log.lastEnd(known)
   const end = last?.end ?? PAGE
   // which of it a crash left unfinished is not known
   if (end < size && hasDamagedSlots(page)) throw damaged(end, `${open.path}: `)
@@ -101,9 +106,8 @@ function hasDamagedSlots(page: Buffer): boolean {
 }
 
 /** The last end that is on the disk for sure, or the beginning. */
-function knownEnd(page: Buffer, size: number): number {
-  const ends = SLOTS.map((at) => numberIn(page, at) ?? PAGE)
-  return Math.max(PAGE, ...ends.filter((end) => end <= size))
+function knownEnd(page: Buffer): number {
+  return Math.max(PAGE, ...SLOTS.map((at) => numberIn(page, at) ?? PAGE))
 }
 
 function numberIn(page: Buffer, at: number): number | undefined {

@@ -1,5 +1,12 @@
 // Chains kept in a file: restarts, and what a crash leaves of the file.
-import { copyFileSync, mkdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import path from 'node:path'
 import fc from 'fast-check'
 import { expect, onTestFinished, test, vi } from 'vitest'
@@ -134,7 +141,7 @@ test('a file is compacted while the chain goes on, when half of it is needed no 
   twin.close()
 })
 
-test('a file cut at any byte has the last state before the cut, and goes on from there', async () => {
+test('a file that a crash cut at any byte has the last state before, and goes on; any other cut is refused', async () => {
   const folder = temporaryFolder(onTestFinished)
   const file = path.join(folder, 'whole')
   const environment = testEnvironment()
@@ -145,18 +152,23 @@ test('a file cut at any byte has the last state before the cut, and goes on from
     states.push({ end: statSync(file).size, head })
   }
   note()
+  // a crash may leave the first page as it was then
+  const firstPage = readFileSync(file).subarray(0, 512)
   for (let nonce = 0n; nonce < 12n; nonce++) {
     await sendRawTransaction(living.chain, signed(living.chain, { nonce }).raw)
     note()
   }
   await close(living)
   const [first, last] = [states[0]!, states.at(-1)!]
+  const torn = path.join(folder, 'torn')
   const places = fc.sample(fc.integer({ min: first.end, max: last.end }), { seed: 1, numRuns: 80 })
   for (const at of places) {
-    const torn = path.join(folder, 'torn')
-    copyFileSync(file, torn)
-    truncateSync(torn, at)
+    const bytes = readFileSync(file).subarray(0, at)
     const expected = states.findLast(({ end }) => end <= at)!
+    writeFileSync(torn, bytes)
+    if (at < last.end) await expectRefusal(torn, environment, last.end)
+    bytes.set(firstPage)
+    writeFileSync(torn, bytes)
     const kept = await open(torn, environment)
     expect(headOf(kept.chain.state.tree).block.hash).toBe(expected.head)
     expect(kept.notices).toHaveLength(expected.end === at ? 0 : 1)
@@ -170,7 +182,22 @@ test('a file cut at any byte has the last state before the cut, and goes on from
     expect(headOf(again.chain.state.tree).block.hash).toBe(hash)
     await close(again)
   }
+  for (const at of [17, 100, 511, 512, 600]) {
+    copyFileSync(file, torn)
+    truncateSync(torn, at)
+    // the slots begin at byte 128
+    await expectRefusal(torn, environment, at < 128 ? 512 : last.end)
+  }
 })
+
+/** Of a file that has fewer bytes than were on the disk for sure, which stays as it is. */
+async function expectRefusal(file: string, environment: TestEnvironment, bytes: number) {
+  const before = readFileSync(file)
+  await expect(open(file, environment)).rejects.toThrow(
+    `${file}: the file is cut off: it has ${before.length} of at least ${bytes} bytes`,
+  )
+  expect(readFileSync(file).equals(before)).toBe(true)
+}
 
 test('what is a tenth of a second old is written, also if commands keep timers from running', async () => {
   const file = path.join(temporaryFolder(onTestFinished), 'chain')
