@@ -14,7 +14,7 @@ import { type Prefix, transactionsIn } from '../store/recordingfile.ts'
 import { afterFailure, readDeposit } from './deposits.ts'
 import { effectsOf, withEffects } from './effects.ts'
 import { prefetchListed } from './listed.ts'
-import { readTransaction } from './transactions.ts'
+import { asMined, readTransaction } from './transactions.ts'
 
 /** @param onNotice warns about transactions that cannot run here and are left out */
 export async function worldAfter(
@@ -67,7 +67,7 @@ async function worldOf(
 ): Promise<World | undefined> {
   if (transaction === undefined) return undefined
   try {
-    return (await executor.transact({ world, block, transaction })).world
+    return (await executor.transact({ world, block, transaction: asMined(transaction) })).world
   } catch (error) {
     const isRefused = error instanceof DevchainError && error.word !== 'UPSTREAM_FAILED'
     if (!isRefused || isInterruption(error)) throw error

@@ -30,6 +30,13 @@ export function readTransaction(json: Json): Transaction | undefined {
   )
 }
 
+/** To run it as its network did: some test nodes mine a tip above the fee cap, which is the price then. */
+export function asMined(transaction: Transaction): Transaction {
+  const { maxFeePerGas, maxPriorityFeePerGas } = transaction
+  if (maxPriorityFeePerGas <= maxFeePerGas) return transaction
+  return { ...transaction, maxPriorityFeePerGas: maxFeePerGas }
+}
+
 /** @param signatureIn reads what unsigned transactions have in place of a signature */
 export function transactionIn(
   { input, data, ...json }: Readonly<Record<string, Json | undefined>>,

@@ -13,7 +13,7 @@ import { isObject, reading, something, unexpected } from '../network/answers.ts'
 import type { BlockBody } from '../network/header.ts'
 import type { BlockPoint, ForkedNetwork } from '../network/network.ts'
 import { readDeposit } from './deposits.ts'
-import { readTransaction } from './transactions.ts'
+import { asMined, readTransaction } from './transactions.ts'
 
 /** @throws {DevchainError} `METHOD_NOT_SUPPORTED` if only the network can run some of them */
 export async function bodyOf(
@@ -23,7 +23,7 @@ export async function bodyOf(
 ): Promise<BlockBody> {
   const params = [quantityFromBigint(number), true]
   const json = await network.askHistory(fork, 'eth_getBlockByNumber', params, number, something)
-  const transactions = transactionsOf(json, number)
+  const transactions = transactionsOf(json, number).map(asMined)
   return { transactions, executed: await executedIn(network, fork, number, transactions) }
 }
 

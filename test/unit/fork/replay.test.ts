@@ -257,6 +257,35 @@ describe('an old trace that the network refuses', () => {
     }
   })
 
+  test('runs where the network mined a tip above the fee cap, and ignores tracers', async () => {
+    await using upstream = await startUpstream()
+    const { hashes, number } = await busy(upstream)
+    const questions: readonly (readonly [string, ...unknown[]])[] = [
+      ['debug_traceTransaction', hashes[1], { tracer: 'callTracer' }],
+      ['debug_traceTransaction', hashes[1], { tracer: 'prestateTracer' }],
+      ['debug_traceTransaction', hashes[1], {}],
+      ['trace_transaction', hashes[1]],
+    ]
+    const expected = await Promise.all(questions.map((each) => upstream.ask(...each)))
+    const structs = await upstream.ask('debug_traceTransaction', hashes[1])
+    upstream.faults.unknown.add('trace_transaction').add('debug_traceBlockByHash')
+    // as ganache
+    upstream.faults.lie = ({ method }, result) => {
+      if (method === 'debug_traceTransaction') return structs
+      const { transactions = [], ...block } = (result ?? {}) as { transactions?: object[] }
+      if (!/^eth_getBlockBy/.test(method) || typeof transactions[0] !== 'object') return result
+      const fees = { type: '0x2', maxFeePerGas: '0x0', maxPriorityFeePerGas: '0x5' }
+      return { ...block, transactions: transactions.map((each) => ({ ...each, ...fees })) }
+    }
+    await using fork = await forkOf(upstream)
+    for (const [index, each] of questions.entries()) {
+      expect(await fork.ask(...each)).toEqual(expected[index])
+    }
+    await using within = await forkOf(upstream, { forkTransaction: hashes[3] as string })
+    expect(within.notices).toEqual([])
+    expect(await within.ask('eth_blockNumber')).toBe(`0x${(Number(number) - 1).toString(16)}`)
+  })
+
   test('is an error with the reason if its block cannot be run', async () => {
     await using upstream = await startUpstream()
     const { hashes } = await busy(upstream)
