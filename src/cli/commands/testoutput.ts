@@ -13,7 +13,7 @@ const LONGEST_LINE = 10_000
 const TOTALS = /^(TAP version|[#ℹ] pass \d| +\d+ passing\b| +Tests +\d|Tests: +\d)/
 
 const TAP_SUBTEST = /^( *)# Subtest: (.*)$/
-const TAP_RESULT = /^( *)(not )?ok \d+(?: -)? ?(.*?)(?: # (.*))?$/
+const TAP_RESULT = /^( *)(not )?ok(?: \d+)?(?: -)?(?: (.*?))??(?: # (.*))?$/
 const VITEST_FAILURE = /^ FAIL {2}(.+ > .+)$/
 const JEST_FAILURE = /^ {2}● (.+ › .+)$/
 const NODE_FAILURE = /^✖ (.+) \([\d.]+ms\)$/

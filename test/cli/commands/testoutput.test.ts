@@ -103,6 +103,12 @@ test.each([
   expect(failedIn(text)).toEqual(names)
 })
 
+test('TAP names failed tests without numbers too, and not those that are expected to fail', () => {
+  const lines = ['not ok - a test', 'not ok another', 'not ok - later # TODO', 'not ok # TODO']
+  const output = ['TAP version 13', ...lines, 'not ok 5 # TODO no', 'ok - one', 'not okay', '1..6']
+  expect(failedIn(`${output.join('\n')}\n`)).toEqual(['a test', 'another'])
+})
+
 test.each([
   ['TAP version 13\nok 1 - pays\n', []],
   ['  2 passing (5ms)\n', []],
