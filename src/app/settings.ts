@@ -88,8 +88,8 @@ export function environmentSource(
   return { kind: 'environment', values: Object.fromEntries(entries.filter(([, value]) => value)) }
 }
 
-/** Variables that are not options: commands use them to find a running chain. */
-const OTHER_VARIABLES = ['DEVCHAIN_URL']
+/** Variables that are not options: commands and test workers use them to find a running chain. */
+const OTHER_VARIABLES = ['DEVCHAIN_URL', 'DEVCHAIN_CHAINS']
 
 /** A warning for each variable with this program's prefix that is not an option; at most ten. */
 export function unknownVariables(

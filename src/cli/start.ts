@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { createWriteStream, fstatSync, openSync } from 'node:fs'
 import { constants } from 'node:os'
+import path from 'node:path'
 import type { Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isatty } from 'node:tty'
@@ -10,6 +11,7 @@ import { hintOf } from '../core/nearest.ts'
 import { type Devchain, type Observer, openDevchain } from '../devchain.ts'
 import { makeFolderOf, replaceFile } from '../loader/cachefolder.ts'
 import type { AllSettings } from '../options/derived.ts'
+import { nodeOptionsWith } from '../runners/workers.ts'
 import { type BootEvent, bootEvent, readyFacts } from './boot.ts'
 import type { Renderer, Screen } from './log/folding.ts'
 import { createJsonRenderer } from './log/json.ts'
@@ -130,7 +132,7 @@ async function withSpinner<T>(spinner: Greeter['spinner'], work: () => Promise<T
  * @throws {CommandFailure} unless it exits with 0, and at a signal
  */
 async function runSetup(command: string, url: string): Promise<void> {
-  const env = { ...process.env, DEVCHAIN_URL: url, ETH_RPC_URL: url }
+  const env = environmentFor(url)
   // in a group of its own, with what it starts: a shell passes no signals on
   const detached = process.platform !== 'win32'
   const child = spawn(command, { shell: true, stdio: ['ignore', 2, 2], env, detached })
@@ -167,6 +169,18 @@ export function onSignals(listener: (signal: NodeJS.Signals) => void): () => voi
 /** The exit code by which a shell reports that a signal ended a command. */
 export function codeOf(signal: NodeJS.Signals): number {
   return 128 + constants.signals[signal]
+}
+
+/**
+ * The variables of a command beside a chain, without those of another `devchain exec --chains` around it. With chains, every
+ * node process below it loads runners/preload.ts.
+ */
+export function environmentFor(url: string, hasChains = false): NodeJS.ProcessEnv {
+  const DEVCHAIN_CHAINS = hasChains ? url : undefined
+  const env = { ...process.env, DEVCHAIN_URL: url, ETH_RPC_URL: url, DEVCHAIN_CHAINS }
+  if (!hasChains) return env
+  const preload = path.resolve(import.meta.dirname, '../runners/preload.cjs')
+  return { ...env, NODE_OPTIONS: nodeOptionsWith(preload, process.env.NODE_OPTIONS) }
 }
 
 export interface Greeter {

@@ -1,12 +1,10 @@
 // `devchain exec`: runs a command beside its own chain.
 import { spawn } from 'node:child_process'
-import path from 'node:path'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isatty } from 'node:tty'
 import type { Devchain } from '../../devchain.ts'
 import type { AllSettings } from '../../options/derived.ts'
-import { nodeOptionsWith } from '../../runners/workers.ts'
 import type { Renderer, TextWriter } from '../log/folding.ts'
 import { Logger } from '../log/logger.ts'
 import { PLAIN } from '../log/palette.ts'
@@ -19,6 +17,7 @@ import {
   bringUp,
   checkLogged,
   codeOf,
+  environmentFor,
   failedStart,
   type Greeter,
   logFile,
@@ -166,15 +165,6 @@ export interface CommandEnd {
   readonly refusal?: string
   /** The first signal that devchain got while the command ran: SIGINT if the user interrupted it. */
   readonly signal?: NodeJS.Signals | undefined
-}
-
-/** The variables of the command. With chains, every node process below it loads runners/preload.ts. */
-export function environmentFor(url: string, hasChains: boolean): NodeJS.ProcessEnv {
-  const env = { ...process.env, DEVCHAIN_URL: url, ETH_RPC_URL: url }
-  if (!hasChains) return env
-  const preload = path.resolve(import.meta.dirname, '../runners/preload.cjs')
-  const NODE_OPTIONS = nodeOptionsWith(preload, process.env.NODE_OPTIONS)
-  return { ...env, DEVCHAIN_CHAINS: url, NODE_OPTIONS }
 }
 
 /** @param watch sees its output, all of which goes to standard error then */

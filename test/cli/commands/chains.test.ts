@@ -124,6 +124,17 @@ describe('--setup', () => {
   })
 })
 
+test('a chain within exec --chains is the inner one, for its set-up and its command', async () => {
+  const names = ['DEVCHAIN_URL', 'ETH_RPC_URL', 'DEVCHAIN_CHAINS']
+  const print = `"${process.execPath}" -p "JSON.stringify(${JSON.stringify(names).replaceAll('"', "'")}.map((name) => process.env[name]))"`
+  const inner = [process.execPath, COMMAND, 'exec', '--setup', `${print} >&2`, '--']
+  const args = ['exec', '--chains', '--', ...inner, 'sh', '-c', `${print}; echo $OUTER`]
+  const [code, printed, problems] = await run(args, {})
+  const [url, rpcUrl, chains] = JSON.parse(printed) as readonly unknown[]
+  expect([code, rpcUrl, chains]).toEqual([0, url, null])
+  expect(problems).toBe(printed.trim() && `${JSON.stringify([url, url, null])}\n`)
+})
+
 test('a signal ends devchain while it waits for the network to fork', async () => {
   const port = await freePort()
   const network = createServer().listen(port, '127.0.0.1')
