@@ -2,15 +2,16 @@
 // The build makes modules of them whose default exports Jest calls.
 import type { DevchainOptions } from '../devchain.ts'
 import { type Prepare, startChains } from './startchains.ts'
+import { followWorker } from './workers.ts'
 
-const running: (() => Promise<void>)[] = []
+const running: (() => void | Promise<void>)[] = []
 
 /** A global set-up with options; see `setupWith` of devchain/vitest. */
 export function setupWith(options: DevchainOptions, prepare?: Prepare): () => Promise<void> {
   return async () => {
-    running.push(await startChains(options, prepare))
+    const stop = await startChains(options, prepare)
     // with --runInBand this process is the worker
-    await import('./preload.ts')
+    running.push(followWorker(), stop)
   }
 }
 

@@ -16,7 +16,15 @@ export async function startChains(
   options: DevchainOptions,
   prepare: Prepare | undefined,
 ): Promise<() => Promise<void>> {
-  if (process.env.DEVCHAIN_URL) return async () => undefined
+  const running = process.env.DEVCHAIN_URL
+  if (running) {
+    // it may be prepared already, by a pack or by --setup: another deployment would have other addresses
+    if (prepare !== undefined) {
+      const message = `the tests use the chain at ${running} (DEVCHAIN_URL): prepare it with devchain exec --setup or --from, as the set-up of the test runner does not run`
+      process.stderr.write(`devchain: ${message}\n`)
+    }
+    return async () => undefined
+  }
   const { createDevchain } = await import('../devchain.ts')
   const devchain = await createDevchain({ port: 0, ...options }, { folder: process.cwd() })
   const { url } = await devchain.listen()

@@ -8,7 +8,8 @@ export { chain, type WorkerChain } from './worker.ts'
 type GlobalSetup = () => Promise<() => Promise<void>>
 
 /**
- * A global set-up with options. Unless DEVCHAIN_URL names a running devchain, it starts one on a free port.
+ * A global set-up with options. It starts a devchain on a free port, unless DEVCHAIN_URL names one that runs: its own options
+ * and set-up apply.
  * @param prepare runs once, for example to deploy contracts; every worker's chain begins with what it left
  */
 export function setupWith(options: DevchainOptions, prepare?: Prepare): GlobalSetup {

@@ -8,10 +8,6 @@ const NUMBERED: readonly (readonly [variable: string, add: number])[] = [
   ['TEST_PARALLEL_INDEX', 1],
 ]
 
-export function isWorkerVariable(name: string): boolean {
-  return NUMBERED.some(([variable]) => variable === name)
-}
-
 type Variables = Readonly<Record<string, string | undefined>>
 
 /**
@@ -36,4 +32,37 @@ export function nodeOptionsWith(preload: string, given: string | undefined): str
 export function workerUrl(url: string, number: number | undefined): string {
   const base = url.replace(/\/$/, '')
   return number === undefined ? base : `${base}/${number}`
+}
+
+/**
+ * In a test worker of a run with chains, `DEVCHAIN_URL` and `ETH_RPC_URL` become the URL of the worker's own chain.
+ * @returns gives the variables back what they were
+ */
+export function followWorker(): () => void {
+  const { env } = process
+  const base = env.DEVCHAIN_CHAINS
+  const before = Object.entries({ DEVCHAIN_URL: env.DEVCHAIN_URL, ETH_RPC_URL: env.ETH_RPC_URL })
+  // whoever set another URL means it
+  const own = base ? before.filter(([, url]) => (url ?? base) === base) : []
+  if (own.length === 0) return () => undefined
+  const nameChain = (): void => {
+    const url = workerUrl(base ?? '', workerNumber(env, process.pid))
+    for (const [name] of own) env[name] = url
+  }
+  nameChain()
+  // Vitest, Jest and Playwright number a worker after its start
+  process.env = new Proxy(env, {
+    set: (target, name: string, value: string) => {
+      target[name] = value
+      if (NUMBERED.some(([variable]) => variable === name)) nameChain()
+      return true
+    },
+  })
+  return () => {
+    process.env = env
+    for (const [name, url] of own) {
+      if (url === undefined) delete env[name]
+      else env[name] = url
+    }
+  }
 }
