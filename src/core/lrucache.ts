@@ -84,13 +84,20 @@ function memoized<Input, Output>(
   known: Results<Input, Output>,
   compute: (input: Input) => Output,
 ): (input: Input) => Output {
-  return (input) => {
-    const before = known.get(input)
-    if (before !== undefined) return before
-    const output = compute(input)
-    known.set(input, output)
-    return output
-  }
+  return (input) => getOrMake(known, input, compute)
+}
+
+/** The value of a key in a map, made and set if there is none. */
+export function getOrMake<Key, Value>(
+  map: Results<Key, Value>,
+  key: Key,
+  make: (key: Key) => Value,
+): Value {
+  const known = map.get(key)
+  if (known !== undefined) return known
+  const made = make(key)
+  map.set(key, made)
+  return made
 }
 
 /** Computes a value on first use. */

@@ -1,7 +1,9 @@
 // Checks, encodes and hashes structured data as wallets sign it (EIP-712).
+
 import { keccak256 } from './crypto/crypto.ts'
 import { DevchainError, invalid } from './errors.ts'
 import { concatBytes, paddedBytes, parseAddress, parseBytes } from './hex.ts'
+import { getOrMake } from './lrucache.ts'
 import { objectAt, type UnknownMembers } from './objects.ts'
 
 export interface TypedMember {
@@ -124,11 +126,9 @@ function encodeType(types: TypedData['types'], name: string): string {
 }
 
 function typeHash({ types, typeHashes }: Encoding, name: string): Uint8Array {
-  const known = typeHashes.get(name)
-  if (known !== undefined) return known
-  const hash = keccak256(new TextEncoder().encode(encodeType(types, name)))
-  typeHashes.set(name, hash)
-  return hash
+  return getOrMake(typeHashes, name, () =>
+    keccak256(new TextEncoder().encode(encodeType(types, name))),
+  )
 }
 
 function hashStruct(

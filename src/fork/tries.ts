@@ -1,4 +1,5 @@
 // The proven parts of a block's tries on another network, on which local state builds.
+
 import { keccak256 } from '../core/crypto/keccak.ts'
 import { DevchainError } from '../core/errors.ts'
 import {
@@ -12,6 +13,7 @@ import {
   hexFromBytes,
   isBytes,
 } from '../core/hex.ts'
+import { getOrMake } from '../core/lrucache.ts'
 import { decodeRlp, type RlpItem } from '../core/rlp.ts'
 import { nibbleAt } from '../protocol/trienodes.ts'
 import type { Json } from '../rpc/schema.ts'
@@ -187,13 +189,11 @@ function provenValue(
   const find: FindNode = (hash) => {
     const node = nodes[used]
     used += 1
-    const text = hexFromBytes(hash)
-    const found = known.get(text)
-    if (found !== undefined) return found
-    if (node === undefined) throw new BrokenProof('it ends too early')
-    if (!equalBytes(keccak256(node), hash)) throw new BrokenProof('a node has another hash')
-    known.set(text, node)
-    return node
+    return getOrMake(known, hexFromBytes(hash), () => {
+      if (node === undefined) throw new BrokenProof('it ends too early')
+      if (!equalBytes(keccak256(node), hash)) throw new BrokenProof('a node has another hash')
+      return node
+    })
   }
   for (const node of pathTo(sparseRoot(root, find), key)) {
     if (node.kind !== 'leaf') continue

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { deflateSync, inflateSync } from 'node:zlib'
 import { invalidParams, printValue } from '../core/errors.ts'
 import { listed } from '../core/format.ts'
-import { LruCache } from '../core/lrucache.ts'
+import { getOrMake, LruCache } from '../core/lrucache.ts'
 import { Catalogue, MOST_CONTRACTS } from './code/catalogue.ts'
 import type { ProjectEvent } from './events.ts'
 import { type ArtifactFiles, artifactFolders, artifactsBelow } from './reading/find.ts'
@@ -99,14 +99,13 @@ export class Artifacts {
   }
 
   #watch(place: string, isFile: boolean): Watched {
-    const known = this.#watched.get(place)
-    if (known !== undefined) return known
-    const watch = new FolderWatch(() => {
-      this.#inTurn(() => this.#read(watched)).catch(this.#options.onBug)
+    return getOrMake(this.#watched, place, () => {
+      const watch = new FolderWatch(() => {
+        this.#inTurn(() => this.#read(watched)).catch(this.#options.onBug)
+      })
+      const watched = { place, isFile, watch, reported: new Set<string>() }
+      return watched
     })
-    const watched = { place, isFile, watch, reported: new Set<string>() }
-    this.#watched.set(place, watched)
-    return watched
   }
 
   /** Reads the disk now, without waiting for the watcher. */

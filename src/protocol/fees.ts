@@ -1,6 +1,7 @@
 // Gas and fees: effective prices, base fee, intrinsic gas, blob fees.
 
 import type { Address } from '../core/hex.ts'
+import { memoizeByIdentity } from '../core/lrucache.ts'
 import { type Hardfork, isAtLeast } from './forks.ts'
 import type { UnsignedTransaction } from './transactions/transaction.ts'
 
@@ -157,16 +158,10 @@ export function maxRefund(gasUsed: bigint, hardfork: Hardfork): bigint {
 /** Bytes. Longer data cache their zero count: six checks ask for it, a third of a deployment's time. */
 const LONG = 256
 
-const knownZeros = new WeakMap<Uint8Array, number>()
+const knownZeros = memoizeByIdentity(countZeros)
 
 function zeroBytes(data: Uint8Array): number {
-  if (data.length < LONG) return countZeros(data)
-  let zeros = knownZeros.get(data)
-  if (zeros === undefined) {
-    zeros = countZeros(data)
-    knownZeros.set(data, zeros)
-  }
-  return zeros
+  return data.length < LONG ? countZeros(data) : knownZeros(data)
 }
 
 /** By index, as an iterator takes four times as long. */

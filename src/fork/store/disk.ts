@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib'
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import { attempt } from '../../core/errors.ts'
 import { bytesFromHex, isBytes } from '../../core/hex.ts'
-import { LruCache } from '../../core/lrucache.ts'
+import { getOrMake, LruCache } from '../../core/lrucache.ts'
 import { makeFolder, replaceFile } from '../../loader/cachefolder.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { type ItemKey, type Store, textOfKey } from './store.ts'
@@ -83,9 +83,7 @@ export function diskStore(folder: string, options: DiskOptions = {}): Store {
     byName.set(name, value)
     open.set(of, { byName, bytes: bytes + size })
     if (waiting.size === 0) setImmediate(write)
-    const records = waiting.get(of) ?? []
-    records.push(record)
-    waiting.set(of, records)
+    getOrMake(waiting, of, () => []).push(record)
   }
   return {
     get: (key) =>

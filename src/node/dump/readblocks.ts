@@ -1,8 +1,10 @@
 // The blocks of a dump, with their original headers so that hashes stay, and the results of each transaction.
+
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import { DevchainError, unlessRefused } from '../../core/errors.ts'
 import { scratchRlp } from '../../core/fastrlp/writer.ts'
 import { type Address, EMPTY_BYTES, type Hash, ZERO_HASH } from '../../core/hex.ts'
+import { getOrMake } from '../../core/lrucache.ts'
 import { type Block, sizeOf } from '../../protocol/blocks/block.ts'
 import { bloomOf, EMPTY_BLOOM } from '../../protocol/blocks/bloom.ts'
 import {
@@ -91,9 +93,7 @@ export function addOutcome(outcomes: Outcomes, entry: unknown, path: string): vo
     output: kept(() => info.optional('out', (name) => info.bytes(name)) ?? EMPTY_BYTES),
     receipt: kept(() => givenReceipt(members.value('receipt'), `${path}.receipt`)),
   }
-  const others = outcomes.get(hash)
-  if (others === undefined) outcomes.set(hash, [outcome])
-  else others.push(outcome)
+  getOrMake(outcomes, hash, () => []).push(outcome)
 }
 
 function kept<T>(read: () => T): Kept<T> {
@@ -190,9 +190,7 @@ function givenTransactions(
 ): Sent[] {
   const hardfork = config.hardforkAt(number, timestamp)
   const byIndex = new Map<number, Outcome[]>()
-  for (const each of outcomes) {
-    byIndex.set(each.index, [...(byIndex.get(each.index) ?? []), each])
-  }
+  for (const each of outcomes) getOrMake(byIndex, each.index, () => []).push(each)
   return given.map((each, index) => {
     const entries = byIndex.get(index) ?? []
     const [first] = entries

@@ -3,7 +3,7 @@
 import { larger } from '../../core/bigints.ts'
 import { DevchainError, type ErrorFacts, invalidParams } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
-import { memoizeByIdentity } from '../../core/lrucache.ts'
+import { getOrMake, memoizeByIdentity } from '../../core/lrucache.ts'
 import { emptyMap, type PersistentMap } from '../../core/persistent.ts'
 import { hashHeader } from '../../protocol/blocks/header.ts'
 import type { World } from '../../state/world.ts'
@@ -187,9 +187,7 @@ export function recordToRead({ network }: BlockTree, record: BlockRecord): Block
   const { block, totalDifficulty } = record
   if (block.header.number !== BigInt(network.number)) return record
   const { run, number } = network
-  const known = readOnes.get(record)
-  if (known !== undefined) return known
-  const readOne: BlockRecord = {
+  return getOrMake(readOnes, record, () => ({
     block: {
       ...block,
       get transactions() {
@@ -204,9 +202,7 @@ export function recordToRead({ network }: BlockTree, record: BlockRecord): Block
     },
     isLoaded: true,
     totalDifficulty,
-  }
-  readOnes.set(record, readOne)
-  return readOne
+  }))
 }
 
 const transactionsBeside = memoizeByIdentity(

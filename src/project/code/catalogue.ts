@@ -1,6 +1,6 @@
 // The known contracts, looked up by code, selector or name.
 import path from 'node:path'
-import { memoizeByIdentity } from '../../core/lrucache.ts'
+import { getOrMake, memoizeByIdentity } from '../../core/lrucache.ts'
 import type { AbiItem, ContractSummary, ReadFile } from '../reading/summary.ts'
 import { selectorsIn } from './selectors.ts'
 import {
@@ -123,10 +123,7 @@ export class Catalogue {
     this.#age += 1
     const age = this.#age
     const made = contracts.map((summary) => {
-      const abi = summary.abi.map((item) => {
-        if (!items.has(item.json)) items.set(item.json, item)
-        return items.get(item.json)!
-      })
+      const abi = summary.abi.map((item) => getOrMake(items, item.json, () => item))
       return { ...summary, file: path, stamp, age, abi }
     })
     this.#files.set(path, { stamp, contracts: made })
@@ -233,9 +230,7 @@ function lookupsOf(contracts: readonly Contract[]) {
 }
 
 function put<K>(map: Map<K, Contract[]>, key: K, contract: Contract): void {
-  const list = map.get(key)
-  if (list === undefined) map.set(key, [contract])
-  else list.push(contract)
+  getOrMake(map, key, () => []).push(contract)
 }
 
 /** True if a tool compiled it to no code; a plain ABI may belong to anything. */
@@ -268,8 +263,7 @@ function alike(
     const shape = shapeIn(contract)
     if (shape === undefined || !fitsProbes(code, shape.probes)) continue
     const key = shape.holes.map(({ start, length }) => `${start}+${length}`).join()
-    const hashed = hashes.get(key) ?? hashesOf(code, shape.holes)
-    hashes.set(key, hashed)
+    const hashed = getOrMake(hashes, key, () => hashesOf(code, shape.holes))
     if (hashed.exact === shape.exact) exact.push(contract)
     else if (hashed.masked === shape.masked) masked.push(contract)
   }

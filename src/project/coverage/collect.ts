@@ -1,5 +1,6 @@
 // Adds up what calls and transactions reached, by code. Codes that differ only in immutables, links or
 // constructor arguments count as the same.
+import { getOrMake } from '../../core/lrucache.ts'
 import type { ReachedCode } from '../../evm/executor.ts'
 import { addReached, noCounts, type ReachCounts } from '../../evm/tracers/reached.ts'
 import type { Catalogue, Contract, Match } from '../code/catalogue.ts'
@@ -159,10 +160,6 @@ function keyOf({ contract, code }: CodeMatch, isCreation: boolean): string {
 }
 
 function kept(all: Map<string, RanCode>, key: string, { code, isCreation }: Code): RanCode {
-  const known = all.get(key)
-  if (known !== undefined) return known
   // a copy, because the value may be a view of a much larger buffer
-  const made = { code: code.slice(), isCreation, counts: noCounts() }
-  all.set(key, made)
-  return made
+  return getOrMake(all, key, () => ({ code: code.slice(), isCreation, counts: noCounts() }))
 }

@@ -1,4 +1,5 @@
 // Maps operation counts to statements, branches and functions by source maps.
+import { getOrMake } from '../../core/lrucache.ts'
 import { INVALID, isPush, nextOperation, OP } from '../../evm/opcodes.ts'
 import { type Hits, hitsOf, type ReachCounts } from '../../evm/tracers/reached.ts'
 import type { SourceFile } from '../solidity/details.ts'
@@ -50,9 +51,7 @@ export class Measure {
   }
 
   file(path: string, source: SourceFile): MeasuredFile {
-    const known = this.#files.get(path) ?? new MeasuredFile(path, source)
-    this.#files.set(path, known)
-    return known
+    return getOrMake(this.#files, path, () => new MeasuredFile(path, source))
   }
 }
 
@@ -245,9 +244,7 @@ export class CodeReading {
   }
 
   #anchorsIn(around: FunctionTally | undefined): Map<Tally, Anchored> {
-    const known = this.#anchors.get(around) ?? new Map<Tally, Anchored>()
-    this.#anchors.set(around, known)
-    return known
+    return getOrMake(this.#anchors, around, () => new Map<Tally, Anchored>())
   }
 
   /** The count of an operation; for a jump target that stands for a whole range (`if (…) break`), the count of the jump. */

@@ -1,6 +1,8 @@
 // Counts gas used by a project's functions as blocks are mined; later reverts do not change it.
+
 import { plural } from '../../core/format.ts'
 import type { Address } from '../../core/hex.ts'
+import { getOrMake } from '../../core/lrucache.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import type { ExecutedTransaction } from '../../node/ledger/blockrecord.ts'
 import type { StateChange } from '../../node/ledger/change.ts'
@@ -408,10 +410,7 @@ function creationIn({ to, input }: Pick<Called, 'to' | 'input'>): Uint8Array | u
 }
 
 function usageIn(usages: Map<string, Usage>, rowKey: RowKey): Usage {
-  const key = keyOf(rowKey)
-  const known = usages.get(key) ?? { ...rowKey, ...noCounts() }
-  usages.set(key, known)
-  return known
+  return getOrMake(usages, keyOf(rowKey), () => ({ ...rowKey, ...noCounts() }))
 }
 
 function keyOf({ kind, contract, function: name }: RowKey): string {

@@ -1,4 +1,5 @@
 // Identifies an account: the contract it runs, also through proxies, and the token it may be.
+import { attempt } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
 import { isPromise } from '../../core/promises.ts'
@@ -117,14 +118,11 @@ export class Identities {
 
   /** Calls a contract; undefined if it fails, or the result would have to be waited for. */
   #ask(world: World, to: Address, data: Uint8Array): Uint8Array | undefined {
-    try {
-      const outcome = call(this.#chain, { to, data, gas: ASKING_GAS }, latest, { world })
-      if (!isPromise(outcome)) return outcome.failure === undefined ? outcome.output : undefined
-      outcome.catch(() => undefined)
-      return undefined
-    } catch {
-      return undefined
-    }
+    const asked = { to, data, gas: ASKING_GAS }
+    const outcome = attempt(() => call(this.#chain, asked, latest, { world }))
+    if (!isPromise(outcome)) return outcome?.failure === undefined ? outcome?.output : undefined
+    outcome.catch(() => undefined)
+    return undefined
   }
 }
 

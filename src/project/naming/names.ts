@@ -8,7 +8,7 @@ import {
   concatBytes,
   hexFromBytes,
 } from '../../core/hex.ts'
-import { LruCache } from '../../core/lrucache.ts'
+import { getOrMake, LruCache } from '../../core/lrucache.ts'
 import { isErrorData, revertText } from '../../evm/reasons.ts'
 import type { CallFrame } from '../../evm/tracers/calls.ts'
 import type { Chain } from '../../node/chain/chain.ts'
@@ -292,10 +292,7 @@ export class Names {
     if (this.#memory?.world !== world || this.#memory.version !== version) {
       this.#memory = { world, version, found: new LruCache(REMEMBERED) }
     }
-    const { found } = this.#memory
-    const known = found.get(key) ?? { value: find() }
-    found.set(key, known)
-    return known.value as T
+    return getOrMake(this.#memory.found, key, () => ({ value: find() as unknown })).value as T
   }
 
   /** From the contract, the proxy in front of it, or any contract with such a member. */

@@ -1,8 +1,8 @@
 // Source maps and sources of a contract, read on demand from its artifact and related files.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { attempt } from '../../core/errors.ts'
-import { LruCache } from '../../core/lrucache.ts'
+import { getOrMake, LruCache } from '../../core/lrucache.ts'
 import type { Catalogue, Contract } from '../code/catalogue.ts'
 import {
   type Build,
@@ -18,8 +18,8 @@ import {
   outputIn,
 } from '../reading/builds.ts'
 import { isObject, text } from '../reading/formats.ts'
+import { readBuildBeside } from '../reading/readers.ts'
 import { hashOfText, stampOf } from '../reading/stamps.ts'
-import { Builds } from './builds.ts'
 import { isSameText, nearest, textNear } from './files.ts'
 import { FoundryBuilds, pathsFor } from './foundry.ts'
 import { type Outline, outlineOf } from './outline.ts'
@@ -50,6 +50,28 @@ export interface Details {
 }
 
 const KEPT_CONTRACTS = 50
+
+const KEPT_BUILDS = 4
+
+/** A cache of build information, which is read beside the chain. */
+class Builds {
+  readonly #known = new LruCache<string, Build>(KEPT_BUILDS)
+  readonly #loading = new Map<string, Promise<Build>>()
+
+  /** Read once for concurrent callers. */
+  async of(files: BuildFiles): Promise<Build> {
+    const key = files.map((file) => `${file} ${statSync(file).mtimeMs}`).join()
+    const known = this.#known.get(key)
+    if (known !== undefined) return known
+    try {
+      const build = await getOrMake(this.#loading, key, () => readBuildBeside(files))
+      this.#known.set(key, build)
+      return build
+    } finally {
+      this.#loading.delete(key)
+    }
+  }
+}
 
 export class DetailReader {
   readonly #catalogue: Catalogue

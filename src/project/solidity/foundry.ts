@@ -2,7 +2,8 @@
 // and its cache, which names both, in this order; files in another order are of different compilations, or incomplete.
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { LruCache } from '../../core/lrucache.ts'
+import { attempt } from '../../core/errors.ts'
+import { getOrMake, LruCache } from '../../core/lrucache.ts'
 import type { Contract } from '../code/catalogue.ts'
 import {
   type Build,
@@ -49,14 +50,10 @@ export class FoundryBuilds {
   #cacheOf(file: string, writtenMs: number) {
     const place = nearest(file, CACHE)
     if (place === undefined || statSync(place).mtimeMs < writtenMs) return undefined
-    try {
-      const key = `${place} ${stampOf(place)}`
-      const cache = this.#caches.get(key) ?? readCache(place)
-      this.#caches.set(key, cache)
+    return attempt(() => {
+      const cache = getOrMake(this.#caches, `${place} ${stampOf(place)}`, () => readCache(place))
       return file.startsWith(cache.folder + path.sep) ? cache : undefined
-    } catch {
-      return undefined
-    }
+    })
   }
 }
 

@@ -17,7 +17,7 @@ import {
   hexFromBytes,
   paddedBytes,
 } from '../../core/hex.ts'
-import { LruCache } from '../../core/lrucache.ts'
+import { getOrMake, LruCache, memoizeByIdentity } from '../../core/lrucache.ts'
 import { decodeRlp, type RlpItem, type RlpValue } from '../../core/rlp.ts'
 
 /** EIP-2930. */
@@ -113,11 +113,7 @@ const signatures = new LruCache<string, Signature>(1024)
 
 function signatureBy(privateKey: Uint8Array, from: Address, digest: Uint8Array): Signature {
   const key = `${hexFromBytes(digest)}${from}`
-  const known = signatures.get(key)
-  if (known !== undefined) return known
-  const signature = signDigest(digest, privateKey)
-  signatures.set(key, signature)
-  return signature
+  return getOrMake(signatures, key, () => signDigest(digest, privateKey))
 }
 
 /**
@@ -134,17 +130,14 @@ export function withoutSignature(unsigned: UnsignedTransaction, from: Address): 
   return withSignature(unsigned, { v: 0n, r: 0n, s: 0n }, from)
 }
 
-/** Cached signers; null: the signature is invalid. */
-const authorities = new WeakMap<Authorization, Address | null>()
+/** Null: the signature is invalid. */
+const knownAuthority = memoizeByIdentity(
+  (authorization: Authorization) => recoverAuthority(authorization) ?? null,
+)
 
 /** Undefined: the signature belongs to no key (EIP-7702). */
 export function authorityOf(authorization: Authorization): Address | undefined {
-  let authority = authorities.get(authorization)
-  if (authority === undefined) {
-    authority = recoverAuthority(authorization) ?? null
-    authorities.set(authorization, authority)
-  }
-  return authority ?? undefined
+  return knownAuthority(authorization) ?? undefined
 }
 
 function recoverAuthority(authorization: Authorization): Address | undefined {

@@ -2,7 +2,7 @@
 import { keccakHash, recoverAddress } from '../../core/crypto/crypto.ts'
 import { DevchainError, invalidParams, refusal } from '../../core/errors.ts'
 import { type Address, type Hash, hashFromBytes } from '../../core/hex.ts'
-import { LruCache } from '../../core/lrucache.ts'
+import { getOrMake, LruCache } from '../../core/lrucache.ts'
 import { decodeRlp, type RlpItem } from '../../core/rlp.ts'
 import { ListFields } from '../fields.ts'
 import { type Hardfork, isAtLeast, NEWEST_HARDFORK } from '../forks.ts'
@@ -86,12 +86,8 @@ const signers = new LruCache<Hash, Address>(4096)
 
 function signerOf(signed: Signed): Address {
   const { unsigned, signature, yParity, hash } = signed
-  const known = signers.get(hash)
-  if (known !== undefined) return known
   const { r, s } = signature
-  const signer = recoverAddress(signingDigest(unsigned), { r, s, yParity })
-  signers.set(hash, signer)
-  return signer
+  return getOrMake(signers, hash, () => recoverAddress(signingDigest(unsigned), { r, s, yParity }))
 }
 
 const FIELDS_OF_TYPE = { 0: 9, 1: 11, 2: 12, 3: 14, 4: 13 } as const

@@ -1,5 +1,5 @@
 // Runs of blocks. One that grows is written anew with every commit, but its entries go into a list, which shares what was there.
-import { memoizeByIdentity } from '../../core/lrucache.ts'
+import { getOrMake, memoizeByIdentity } from '../../core/lrucache.ts'
 import { emptyList, type PersistentList } from '../../core/persistent.ts'
 import { ENTRY } from '../../node/bulk/runlog.ts'
 import { SealedRun } from '../../node/bulk/sealedrun.ts'
@@ -176,8 +176,7 @@ function readSealed(from: Input, position: number, record: Codec<BlockRecord>): 
   }
   written.set(run, { position, count, first })
   kept.set(run, all)
-  const name = known.get(position) ?? {}
-  known.set(position, name)
+  const name = getOrMake(known, position, () => ({}))
   names.set(run, { name, count })
   return run
 }

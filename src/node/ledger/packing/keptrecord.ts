@@ -1,6 +1,6 @@
 // A block of the tree. Nobody reads most old blocks: they become bytes, and what is asked for is decoded again.
 import type { Hash } from '../../../core/hex.ts'
-import { LruCache } from '../../../core/lrucache.ts'
+import { getOrMake, LruCache } from '../../../core/lrucache.ts'
 import type { MaybePromise } from '../../../core/promises.ts'
 import { yielder } from '../../../core/yield.ts'
 import type { Signers } from '../../../evm/executor.ts'
@@ -209,11 +209,7 @@ export class KeptRecord implements BlockRecord {
   }
 
   static #whole(record: KeptRecord): BlockParts {
-    const known = record.#parts ?? decoded.get(record)
-    if (known !== undefined) return known
-    const parts = unpackBlock(record.#packed!)
-    decoded.set(record, parts)
-    return parts
+    return record.#parts ?? getOrMake(decoded, record, () => unpackBlock(record.#packed!))
   }
 
   static #restored(record: KeptRecord): World {

@@ -9,6 +9,7 @@ import {
   EMPTY_BYTES,
   equalBytes,
 } from '../../../core/hex.ts'
+import { getOrMake } from '../../../core/lrucache.ts'
 import {
   decodeRlp,
   decodeRlpItem,
@@ -177,18 +178,14 @@ export function worldAfter(
 function merge(merged: Map<Address, Merged>, item: RlpItem, codes: WorldChanges['codes']): void {
   const [name, nonce, balance, isNew, codeIndex, slots] = item as readonly RlpItem[]
   const address = addressFromBytes(name as Uint8Array)
-  let known = merged.get(address)
-  if (known === undefined) {
-    known = {
-      nonce: integer(nonce),
-      balance: integer(balance),
-      isGone: nonce === undefined,
-      isWhole: false,
-      code: undefined,
-      slots: new Map(),
-    }
-    merged.set(address, known)
-  }
+  const known = getOrMake(merged, address, () => ({
+    nonce: integer(nonce),
+    balance: integer(balance),
+    isGone: nonce === undefined,
+    isWhole: false,
+    code: undefined,
+    slots: new Map(),
+  }))
   if (known.isWhole) return
   known.isWhole = nonce === undefined || integer(isNew) === 1n
   known.code ??= codes?.[Number(integer(codeIndex)) - 1]
