@@ -1,5 +1,5 @@
 // The fixed configuration of a chain and its first settings, from options and genesis file.
-import { DevchainError } from '../core/errors.ts'
+import { DevchainError, invalidParams } from '../core/errors.ts'
 import { type Address, parseAddress } from '../core/hex.ts'
 import { chainParameters, type Some } from '../options/derived.ts'
 import { OPTIONS } from '../options/table.ts'
@@ -139,8 +139,7 @@ function depositContractOf(genesis: Rules['genesis']): Address | undefined {
     return parseAddress(String(address))
   } catch (error) {
     if (!(error instanceof DevchainError)) throw error
-    const message = `genesis: config.depositContractAddress: ${error.message}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(`genesis: config.depositContractAddress: ${error.message}`)
   }
 }
 
@@ -154,8 +153,7 @@ function genesisChainId(genesis: Rules['genesis']): bigint | undefined {
   if (typeof chainId === 'string' && /^(0x[0-9a-fA-F]+|[0-9]+)$/.test(chainId)) {
     return BigInt(chainId)
   }
-  const message = `genesis: config.chainId: expected a chain id, got ${String(chainId)}`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(`genesis: config.chainId: expected a chain id, got ${String(chainId)}`)
 }
 
 /** @param hardfork of the first block */

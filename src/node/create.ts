@@ -1,5 +1,5 @@
 // Makes a chain: from its options to its first state.
-import { DevchainError } from '../core/errors.ts'
+import { invalidParams } from '../core/errors.ts'
 import { type Address, EMPTY_BYTES, paddedBytes, ZERO_HASH } from '../core/hex.ts'
 import { lazy } from '../core/lrucache.ts'
 import type { Executor } from '../evm/executor.ts'
@@ -368,5 +368,5 @@ function genesisRecord(
 function checkGenesis(genesis: Genesis | undefined): void {
   if (genesis?.number === undefined || genesis.number === 0n) return
   const message = `genesis: number: expected 0, got ${genesis.number}: a chain begins with block 0`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(message)
 }

@@ -1,6 +1,6 @@
 // Dispatches requests: finds methods by name, runs them, writes replies and reports each call.
 
-import { DevchainError, printValue } from '../core/errors.ts'
+import { DevchainError, invalidParams, printValue } from '../core/errors.ts'
 import { number, plural } from '../core/format.ts'
 import { isPromise, type MaybePromise, whenThere } from '../core/promises.ts'
 import type { SourceCause, SourceExplanation } from '../evm/reasons.ts'
@@ -352,8 +352,7 @@ function positions<C>(method: Method<C>, params: Params): readonly unknown[] {
   const [surplus] = named.keys()
   if (surplus === undefined) return values
   const known = method.params.map(({ name }) => name).join(', ') || 'none'
-  const message = `${method.name} has no parameter ${printValue(surplus)}: it takes ${known}`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(`${method.name} has no parameter ${printValue(surplus)}: it takes ${known}`)
 }
 
 function checkBatch(batch: readonly unknown[], limit: number): void {

@@ -1,5 +1,5 @@
 // A method is one declaration; dispatch, discovery, the table of methods and tests derive from it.
-import { DevchainError } from '../core/errors.ts'
+import { invalidParams } from '../core/errors.ts'
 import { type MaybePromise, whenThere } from '../core/promises.ts'
 import { JsonText } from './jsontext.ts'
 import type { Decoder, Encoder, Json, Notes } from './schema.ts'
@@ -195,7 +195,7 @@ function decodeParams(
   if (given.length > params.length) {
     const names = params.map(({ name }) => name).join(', ')
     const taken = names === '' ? 'no parameters' : `at most ${params.length} (${names})`
-    throw new DevchainError('INVALID_PARAMS', `${method} takes ${taken}, got ${given.length}`)
+    throw invalidParams(`${method} takes ${taken}, got ${given.length}`)
   }
   return params.map(({ name, decoder, required, fallback }, i) => {
     const value = given[i]
@@ -203,6 +203,6 @@ function decodeParams(
     if (!isMissing) return decoder.decode(value, name, notes)
     if (!required) return fallback
     const message = `${method}: parameter ${i + 1} (${name}) is missing: expected ${decoder.name}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(message)
   })
 }

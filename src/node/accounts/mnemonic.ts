@@ -2,7 +2,7 @@
 import { pbkdf2 } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { HDKey } from '@scure/bip32'
-import { DevchainError, printValue } from '../../core/errors.ts'
+import { invalidParams, printValue } from '../../core/errors.ts'
 import { OPTIONS } from '../../options/table.ts'
 
 export const TEST_MNEMONIC: string = OPTIONS.mnemonic.default
@@ -54,7 +54,7 @@ async function checkMnemonic(words: string): Promise<void> {
     unknown < 0
       ? `the checksum of its ${all.length} words does not fit`
       : `word ${unknown + 1} of ${all.length} is not on its list`
-  throw new DevchainError('INVALID_PARAMS', `expected an English BIP-39 mnemonic: ${problem}`)
+  throw invalidParams(`expected an English BIP-39 mnemonic: ${problem}`)
 }
 
 function parentKey(root: HDKey, path: string): HDKey {
@@ -62,7 +62,7 @@ function parentKey(root: HDKey, path: string): HDKey {
     return root.derive(path)
   } catch (error) {
     const message = `expected a derivation path such as ${DEFAULT_PATH}, got ${printValue(path)}: ${(error as Error).message}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(message)
   }
 }
 

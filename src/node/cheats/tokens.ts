@@ -1,5 +1,5 @@
 // Sets balances and allowances of ERC-20 tokens, in the slot found by calling the token.
-import { DevchainError } from '../../core/errors.ts'
+import { type DevchainError, invalidParams } from '../../core/errors.ts'
 import {
   type Address,
   bigintFromBytes,
@@ -87,8 +87,7 @@ function notFound({ token, what, amount }: Wanted, tried: number): DevchainError
     tried === 0
       ? 'it reads no storage slot: is it an ERC-20 token?'
       : `none of the ${tried} slots that it reads makes it return ${amount}`
-  const message = `token ${token}: cannot set ${what}: ${problem}`
-  return new DevchainError('INVALID_PARAMS', message)
+  return invalidParams(`token ${token}: cannot set ${what}: ${problem}`)
 }
 
 function argument(address: Address): Uint8Array {

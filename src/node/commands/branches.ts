@@ -1,5 +1,5 @@
 // Goes on from blocks of any branch that the chain still knows, or runs them again.
-import { DevchainError } from '../../core/errors.ts'
+import { invalidParams } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import { yielder } from '../../core/yield.ts'
@@ -129,5 +129,5 @@ function branchTo(state: ChainState, hash: Hash): readonly BlockRecord[] {
   if (each === undefined) throw blockNotFound(state.tree, `block ${hash}`)
   if (branch.length > 0) return branch.reverse()
   const message = `block ${hash} is part of the chain: go back before it, or replay it on a branch that begins before it`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(message)
 }

@@ -1,6 +1,6 @@
 // The command that mines blocks in any mining mode.
 import { getHeapStatistics } from 'node:v8'
-import { DevchainError } from '../../core/errors.ts'
+import { DevchainError, invalidParams } from '../../core/errors.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import { type YieldIfDue, yielder } from '../../core/yield.ts'
 import type { Executor } from '../../evm/executor.ts'
@@ -130,7 +130,7 @@ function mineNext(
 function checkSpaced(last: bigint): void {
   if (last <= MAX_TIMESTAMP) return
   const message = `expected times of at most ${MAX_TIMESTAMP} seconds, got ${last} for the last of the blocks`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(message)
 }
 
 /** A block with transactions takes some 8 kB. Failing here keeps the chain; running out of memory would end the process. */
@@ -144,7 +144,7 @@ function checkMemory(mined: bigint, blocks: bigint): void {
 
 function checkBlocks({ tree }: ChainState, blocks: bigint): void {
   if (blocks < 0n) {
-    throw new DevchainError('INVALID_PARAMS', `expected a number of blocks, got ${blocks}`)
+    throw invalidParams(`expected a number of blocks, got ${blocks}`)
   }
   const room = MAX_HEIGHT - BigInt(tree.canonical.length)
   if (blocks <= room) return

@@ -1,5 +1,5 @@
 // Commands that set when blocks are mined.
-import { DevchainError } from '../../core/errors.ts'
+import { invalidParams } from '../../core/errors.ts'
 import type { Executor } from '../../evm/executor.ts'
 import { headChange, headOf } from '../ledger/blocktree.ts'
 import { type BlockRange, NO_BLOCKS } from '../ledger/canonicalchain.ts'
@@ -53,6 +53,5 @@ export function checkMode(mode: MiningMode): void {
   const isNumber = Number.isFinite(intervalMs) && Number.isFinite(longestMs)
   if (isNumber && intervalMs >= 1 && longestMs >= intervalMs && longestMs < 2 ** 31) return
   const got = longestMs === intervalMs ? `${intervalMs}` : `${intervalMs} to ${longestMs}`
-  const message = `expected an interval of 1 to ${2 ** 31 - 1} milliseconds, got ${got}`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(`expected an interval of 1 to ${2 ** 31 - 1} milliseconds, got ${got}`)
 }

@@ -1,5 +1,5 @@
 // Commands that set a chain's clock, or the time of its genesis.
-import { DevchainError } from '../../core/errors.ts'
+import { invalidParams } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { sealBlock } from '../../protocol/blocks/block.ts'
 import { MAX_TIMESTAMP } from '../../protocol/timestamps.ts'
@@ -36,7 +36,7 @@ export function setBlockInterval(
   const most = MAX_TIMESTAMP - timestamp
   if (interval !== undefined && interval > most) {
     const message = `expected an interval of at most ${most} seconds after block ${number} (${timestamp}), got ${interval}: times end at ${MAX_TIMESTAMP}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(message)
   }
   return { state: { ...state, clock: { ...state.clock, interval } }, value: undefined }
 }

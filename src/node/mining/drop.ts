@@ -1,5 +1,5 @@
 // Drops waiting transactions from the pool.
-import { DevchainError } from '../../core/errors.ts'
+import { invalidParams } from '../../core/errors.ts'
 import type { Address, Hash } from '../../core/hex.ts'
 import { transactionPlace } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
@@ -22,7 +22,7 @@ export function dropTransaction(state: ChainState, hash: Hash): Change<boolean> 
   if (place === undefined) return { state, value: false }
   const { number } = place.record.block.header
   const message = `transaction ${hash} is in block ${number}: only one that waits can be dropped`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(message)
 }
 
 /** Drops a sender's waiting transactions, or all. Its value is how many there were. */

@@ -1,7 +1,7 @@
 // Reorgs: another branch becomes the chain, and the old one's transactions return to the pool.
 
 import { larger } from '../../core/bigints.ts'
-import { DevchainError } from '../../core/errors.ts'
+import { DevchainError, invalidParams } from '../../core/errors.ts'
 import { yielder } from '../../core/yield.ts'
 import type { Executor } from '../../evm/executor.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
@@ -110,8 +110,7 @@ function forkOf({ tree }: ChainState, depth: bigint): bigint {
   const first = tree.network === undefined ? 'the genesis' : 'the block that was forked'
   const own = number - BigInt(tree.network?.number ?? 0)
   const possible = own === 0n ? `there is only ${first}` : `expected 1 to ${own}`
-  const message = `depth: cannot replace the newest ${depth} blocks: ${possible}`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(`depth: cannot replace the newest ${depth} blocks: ${possible}`)
 }
 
 /** Another branch, without what waits and without settings that were for the next block alone. */

@@ -1,6 +1,6 @@
 // Makes a transaction of a request and fills in gas, nonce, type and fees.
 import { larger, smaller } from '../../core/bigints.ts'
-import { DevchainError, isInterruption, printValue } from '../../core/errors.ts'
+import { DevchainError, invalidParams, isInterruption, printValue } from '../../core/errors.ts'
 import { type Address, EMPTY_BYTES } from '../../core/hex.ts'
 import type { Cancellation } from '../../evm/cancellation.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
@@ -165,8 +165,7 @@ function checkType(request: TransactionRequest, isDynamic: boolean): void {
   }
   const [misfit] = Object.entries(misfits).find(([, isThere]) => isThere) ?? []
   if (misfit === undefined) return
-  const message = `a transaction of type ${type} has no ${misfit}`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(`a transaction of type ${type} has no ${misfit}`)
 }
 
 /** By default enough to be mined, even if the base fee is above the default price. */

@@ -1,6 +1,6 @@
 // Fee suggestions and fee history.
 import { larger } from '../../core/bigints.ts'
-import { DevchainError } from '../../core/errors.ts'
+import { DevchainError, invalidParams } from '../../core/errors.ts'
 import { yielder } from '../../core/yield.ts'
 import type { BlockEnvironment } from '../../evm/executor.ts'
 import type { Header } from '../../protocol/blocks/header.ts'
@@ -183,7 +183,7 @@ function blobRatio({ config }: ChainState, { number, timestamp, blobGasUsed }: H
 function checkPercentiles(percentiles: readonly number[]): void {
   if (percentiles.length > MAX_PERCENTILES) {
     const message = `reward percentiles: expected at most ${MAX_PERCENTILES}, got ${percentiles.length}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(message)
   }
   percentiles.forEach((percentile, i) => {
     const previous = percentiles[i - 1] ?? 0

@@ -1,6 +1,6 @@
 // Replaces a waiting transaction with a new price or gas limit.
 import { isDeepStrictEqual } from 'node:util'
-import { DevchainError, printValue } from '../../core/errors.ts'
+import { DevchainError, invalidParams, printValue } from '../../core/errors.ts'
 import { type Hash, hexFromBytes } from '../../core/hex.ts'
 import type { Cancellation } from '../../evm/cancellation.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
@@ -57,7 +57,7 @@ function requireSame(waiting: Transaction, request: TransactionRequest): void {
   if (wrong === undefined) return
   const [name, given] = wrong
   const message = `transaction.${name}: expected ${printValue(has[name])}, as in the pending transaction ${waiting.hash} with nonce ${waiting.nonce}, got ${printValue(given)}`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(message)
 }
 
 function membersOf({ data, blobs, ...others }: TransactionRequest): Record<string, unknown> {
@@ -93,6 +93,5 @@ function replacementOf(
 }
 
 function missing(member: string, expected: string): DevchainError {
-  const message = `transaction.${member}: expected ${expected}, got nothing`
-  return new DevchainError('INVALID_PARAMS', message)
+  return invalidParams(`transaction.${member}: expected ${expected}, got nothing`)
 }
