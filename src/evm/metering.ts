@@ -4,7 +4,7 @@ import { larger, smaller } from '../core/bigints.ts'
 import type { Address } from '../core/hex.ts'
 import { floorDataGas, type GasRelevant, intrinsicGas, maxRefund } from '../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
-import { GasMeter, NEW_ACCOUNT_STATE_GAS, settleGas } from '../protocol/stategas.ts'
+import { GasMeter, NEW_ACCOUNT_STATE_GAS } from '../protocol/stategas.ts'
 import { Overlay } from '../state/overlay.ts'
 import type { Account } from '../state/world.ts'
 import { type Authorized, authorize } from './authorizations.ts'
@@ -131,22 +131,25 @@ class InTwo implements Metering {
     return this.#meter.payState(NEW_ACCOUNT_STATE_GAS)
   }
 
-  /** If the gas was too little before the first operation, authorizations are void. */
+  /**
+   * If the gas was too little before the first operation, authorizations are void. Blocks count gas before refunds (EIP-7778);
+   * the floor of the calldata counts as execution.
+   */
   bill(result: MachineResult): Bill {
     const { state, gasNeed } = result
     const meter = this.#meter
-    const isVoid = state?.isUnprepared === true
-    if (isVoid) {
+    if (state?.isUnprepared) {
       this.#unauthorize()
       meter.fail()
     } else if (state !== undefined) meter.take(result.gasUsed, state)
     const floor = floorDataGas(this.#message, this.#hardfork)
-    const bill = settleGas(this.#gasLimit, meter, meter.stateUsed, result.refund, floor)
-    // written out, as object spread is slow
+    const spent = this.#gasLimit - meter.gas - meter.reservoir
+    const gasUsed = larger(spent - smaller(result.refund, maxRefund(spent, this.#hardfork)), floor)
+    const stateGas = larger(meter.stateUsed, 0n)
     return {
-      gasUsed: bill.gasUsed,
-      gasRefund: bill.gasRefund,
-      blockGas: bill.blockGas,
+      gasUsed,
+      gasRefund: larger(spent - gasUsed, 0n),
+      blockGas: { execution: larger(spent - stateGas, floor), state: stateGas },
       gasNeed: gasNeed && this.#needOf(gasNeed, state !== undefined),
     }
   }

@@ -17,10 +17,7 @@ export const ACCOUNT_WRITE_GAS = 9_000n
 /** Execution gas of one transaction, intrinsic gas included; the rest of its limit pays for state only. */
 export const EXECUTION_GAS_CAP: bigint = 2n ** 24n
 
-/**
- * What a gas limit above the cap does not help with; undefined if something else ended the run. State may still be what lacked
- * gas: a failed run gets back what it paid for it with execution gas, and forfeits that.
- */
+/** Undefined if something else ended the run. A lack of state gas looks the same, as a failed run forfeits what it paid for state. */
 export function describeCap(reason: string, blockGas: BlockGas | undefined): string | undefined {
   if (reason !== 'out of gas' || blockGas?.execution !== EXECUTION_GAS_CAP) return undefined
   return `it had all ${EXECUTION_GAS_CAP} execution gas that a transaction may have; more gas pays for state only`
@@ -96,33 +93,4 @@ export function blockRoom(
   const needed = isCapped ? smaller(gasLimit, EXECUTION_GAS_CAP) : gasLimit
   const isOfState = needed <= left && gasLimit > stateLeft
   return isOfState ? { needed: gasLimit, left: stateLeft, isOfState } : { needed, left, isOfState }
-}
-
-export interface GasBill {
-  /** What the sender pays for. */
-  readonly gasUsed: bigint
-  readonly gasRefund: bigint
-  readonly blockGas: BlockGas
-}
-
-/**
- * The refund is at most a fifth of what is used. Blocks count gas before refunds (EIP-7778); the floor of the calldata counts as
- * execution.
- * @param stateUsed may be below 0, where slots of earlier transactions were cleared
- */
-export function settleGas(
-  gasLimit: bigint,
-  left: { readonly gas: bigint; readonly reservoir: bigint },
-  stateUsed: bigint,
-  refund: bigint,
-  floor: bigint,
-): GasBill {
-  const before = gasLimit - left.gas - left.reservoir
-  const gasUsed = larger(before - smaller(refund, before / 5n), floor)
-  const state = larger(stateUsed, 0n)
-  return {
-    gasUsed,
-    gasRefund: larger(before - gasUsed, 0n),
-    blockGas: { execution: larger(before - state, floor), state },
-  }
 }

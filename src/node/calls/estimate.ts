@@ -68,10 +68,8 @@ function estimateOn(given: CallContext, request: CallRequest): MaybePromise<bigi
   return whenThere(ran, (outcome) => {
     const { failure, gasNeed } = outcome
     if (failure !== undefined) {
-      const isCapped =
-        describeCap(failure.reason, outcome.blockGas) !== undefined &&
-        failsWithAnyGas(context, message)
-      return whenThere(isCapped, (yes) => {
+      const isCapped = describeCap(failure.reason, outcome.blockGas) !== undefined
+      return whenThere(isCapped && failsWithAnyGas(context, message), (yes) => {
         const error = yes ? failureOfCall(failure, outcome) : estimateError(failure, outcome, cap)
         throw withRerun(error, rerunOf(outcome))
       })

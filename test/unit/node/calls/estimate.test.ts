@@ -58,7 +58,7 @@ const authorized: fc.Arbitrary<Authorized> = fc.record({
 })
 
 const lists = fc.oneof(
-  { weight: 9, arbitrary: fc.array(authorized, { maxLength: 6 }) },
+  { weight: 9, arbitrary: fc.array(authorized, { minLength: 1, maxLength: 6 }) },
   { weight: 1, arbitrary: fc.constant(KEYS.map((_, signer) => ({ signer, to: IDLE!, nonce: 0 }))) },
 )
 
