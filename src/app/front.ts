@@ -82,8 +82,8 @@ export class Front implements ServerFront {
   #threadsOpen: Promise<Threads> | undefined
   #origin: Promise<Origin>
   #held: Forking | undefined
-  /** Called for chains that wait for the set-up. */
-  #onWaiting: (() => void) | undefined
+  /** The set-up runs, and no chain waits for it yet. */
+  #isSetUpAlone = false
   #server: Promise<RunningServer> | undefined
   #isListening = false
 
@@ -99,7 +99,8 @@ export class Front implements ServerFront {
       settings,
       first,
       origin: async () => {
-        this.#onWaiting?.()
+        if (this.#isSetUpAlone) first.observer.onNotice?.(SET_UP_FIRST)
+        this.#isSetUpAlone = false
         const origin = await this.#origin
         return { ...origin, state: keeping?.beginning ?? origin.state }
       },
@@ -139,13 +140,10 @@ export class Front implements ServerFront {
     const { keeping } = this.#common
     if (keeping?.isSetUp === true) return
     const before = this.#held
-    this.#onWaiting = () => {
-      this.#onWaiting = undefined
-      this.first.observer.onNotice?.(SET_UP_FIRST)
-    }
+    this.#isSetUpAlone = true
     const worked = work()
       .finally(() => {
-        this.#onWaiting = undefined
+        this.#isSetUpAlone = false
       })
       .then(() => this.#hold(this.first.origin()))
     this.#origin = worked.catch((error: unknown) => {

@@ -153,19 +153,17 @@ const HANDLERS: Partial<
     const chains = listOf(await call('devchain_chains'))
     return { json: chains, text: chainsTable(chains) }
   },
-  chain: async ({ call, words: [order = '', name = ''], flags: { options, ...flags } }) => {
+  chain: async ({ call, words: [order = '', given = ''], flags: { options, ...flags } }) => {
+    const name = given.replace(/^\//, '')
     if (order === 'drop') {
-      return {
-        json: await call('devchain_dropChain', [name]),
-        text: `dropped chain /${name.replace(/^\//, '')}`,
-      }
+      return { json: await call('devchain_dropChain', [name]), text: `dropped chain /${name}` }
     }
     if (order !== 'new') throw invalidParams(`expected new or drop, got ${printValue(order)}`)
     const { from, block } = flags
-    const given = options === undefined ? undefined : parsedWord(String(options))
+    const own = options === undefined ? undefined : parsedWord(String(options))
     // JSON leaves undefined members out
-    const json = await call('devchain_newChain', [{ name, from, block, options: given }])
-    return { json, text: `made chain /${name.replace(/^\//, '')}` }
+    const json = await call('devchain_newChain', [{ name, from, block, options: own }])
+    return { json, text: `made chain /${name}` }
   },
   peers: async ({ call }) => {
     const peers = listOf(await call('admin_peers')).map(peerOf)
