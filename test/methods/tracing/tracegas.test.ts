@@ -111,3 +111,24 @@ test.each(CASES)('traces have the right gas for $what', async ({ transaction, fr
   const called = await ask('debug_traceTransaction', hash, { tracer: 'callTracer' })
   expect(called).toMatchObject({ gas: transaction.gas, gasUsed: paid })
 })
+
+test('inner frames under amsterdam have execution gas, and those in words the state gas too, for any limit', async () => {
+  await using chain = await createDevchain({ hardfork: 'amsterdam' })
+  const request = <T>(method: string, ...params: unknown[]): Promise<T> =>
+    chain.request({ method, params }) as Promise<T>
+  await request('anvil_setCode', CALLER, `0x6000600060006000600073${STORER.slice(2)}5af100`)
+  // 1 into the slot of the block's number, which is new
+  await request('anvil_setCode', STORER, '0x6001435500')
+  for (const gas of ['0x30000', '0x1c00000']) {
+    const transaction = { from: SENDER, to: CALLER, gas }
+    const hash = await request<string>('eth_sendTransaction', transaction)
+    const gasUsed = '0x2f49'
+    const inner = { gasUsed, stateGasUsed: '0x17e80' }
+    const traces = await request<{ result: unknown }[]>('trace_transaction', hash)
+    expect(traces[1]!.result).toMatchObject(inner)
+    const tree = await request('debug_traceTransaction', hash, { tracer: 'callTracer' })
+    expect(tree).toMatchObject({ calls: [inner] })
+    const { call } = await request<{ call: unknown }>('devchain_traceTransaction', hash)
+    expect(call).toMatchObject({ steps: [{ gasUsed: '0x1adc9' }] })
+  }
+})
