@@ -196,7 +196,9 @@ function readOption(source: OptionSource, key: OptionKey): unknown {
     throw invalidParams(`${name}: ${error.message}`)
   }
   if (read !== undefined) return read
-  throw invalidParams(`${name}: expected ${type.expected}, got ${(type.show ?? printValue)(value)}`)
+  // of a list, the item that is wrong
+  const wrong = [value].flat().find((each) => type.read([each]) === undefined) ?? value
+  throw invalidParams(`${name}: expected ${type.expected}, got ${(type.show ?? printValue)(wrong)}`)
 }
 
 /** Groups of options that a chain at a path may have of its own. */

@@ -129,7 +129,10 @@ export function bootText(boot: BootEvent, palette: Palette, columns?: number): s
     ['Chain id', String(boot.chainId)],
     ['Hardfork', boot.hardfork],
     ['Gas limit', `${number(BigInt(boot.gasLimit))} per block`],
-    ['Gas price', fee(BigInt(boot.gasPrice))],
+    // by default, eth_gasPrice follows a base fee that is not pinned
+    ...(boot.isBaseFeePinned || boot.gasPrice !== '0'
+      ? [['Gas price', fee(BigInt(boot.gasPrice))]]
+      : []),
     ['Base fee', `${base}${boot.isBaseFeePinned ? ', pinned' : ', changes with demand'}`],
     ['Mining', boot.mining === 'instant' ? 'instant, one block per transaction' : boot.mining],
   ]

@@ -80,7 +80,7 @@ export type ErrorWord = keyof typeof ERROR_CODES
 /** Why a file could not be read. */
 export function readFailure(error: unknown): string {
   const { code, message } = error as Error & { readonly code?: string }
-  return code === 'ENOENT' ? 'there is no such file' : message
+  return code === 'ENOENT' ? 'there is no such file' : (folderFailure(code) ?? message)
 }
 
 /** What some work returns; undefined if it throws. */
@@ -109,7 +109,12 @@ export function unlessRefused<T, R>(
 
 /** The system's reason without the call and its paths, one of which may be a temporary file. */
 export function writeFailure(error: unknown): string {
-  return (error as Error).message.split(', ', 1)[0]!
+  const { code, message } = error as Error & { readonly code?: string }
+  return folderFailure(code) ?? message.split(', ', 1)[0]!
+}
+
+function folderFailure(code: string | undefined): string | undefined {
+  return code === 'EISDIR' ? 'it is a folder' : undefined
 }
 
 /** The numbers and addresses in a message, so that callers can rephrase it. They are not sent. */

@@ -98,6 +98,7 @@ describe('the devchain command', () => {
       /--log-only: no method matches .*; did you mean eth_getBalance\?/,
     ],
     [['--log-except', 'eth_call,eht_*'], /--log-except: no method matches eht_\*/],
+    [['--genesis', '.'], /cannot read the genesis file \.: it is a folder/],
     [['--genesis', 'nowhere.json'], /cannot read the genesis file nowhere\.json/],
   ])('refuses %j in one line, with exit code 2', async (args, message) => {
     const { code, stdout, stderr } = await runHere(args)

@@ -283,6 +283,16 @@ describe('an option source', () => {
   })
 })
 
+test.each<[OptionSource['values'], string]>([
+  [{ predeploy: ['  '] }, 'got "  "'],
+  [{ alias: ['a=b', 'foo'] }, 'got "foo"'],
+  [{ allowHost: ['http://x/y'] }, 'got "http://x/y"'],
+  [{ disable: 'a b' }, 'got "a b"'],
+])('%j is refused by the item that is wrong', (values, end) => {
+  const message = refusal(() => resolveOptions([flags(values)]))
+  expect(message.slice(-end.length)).toBe(end)
+})
+
 test('an option that does nothing without another is refused, a default is not', () => {
   const refused: readonly (readonly [OptionSource['values'], string])[] = [
     [{ durability: 'block' }, '--durability needs --state DIR'],

@@ -59,7 +59,7 @@ function serverUrl(given: unknown): string {
   const whole = url.includes('://') ? url : `http://${url}`
   if (URL.canParse(whole) && /^https?:$/.test(new URL(whole).protocol)) return whole
   const name = given === undefined ? (DEVCHAIN_URL ? 'DEVCHAIN_URL' : 'DEVCHAIN_PORT') : '--url'
-  throw invalidParams(`${name}: expected an http URL, got ${printValue(text)}`)
+  throw invalidParams(`${name}: expected an http URL or a port, got ${printValue(text)}`)
 }
 
 /**

@@ -17,6 +17,11 @@ export function mistakeOf(command: Command, { code, message }: CommanderError): 
       return `<${named}> is missing: ${usage(command)}`
     case 'commander.excessArguments':
       return excess(command)
+    case 'commander.invalidArgument':
+      return message.replace(
+        /^.*?'(--[\w-]+).*?' argument '(.*)' is invalid\. Allowed choices are (.*)\.$/s,
+        (_, flag, value, words) => `${flag}: expected one of ${words}, got ${printValue(value)}`,
+      )
     default:
       return message.replace(/^error: /, '').replaceAll('\n', ' ')
   }

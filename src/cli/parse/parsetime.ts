@@ -52,7 +52,7 @@ function hintFor(text: string): string {
 export function parseWait(text: string): number {
   const [, digits, unit = 's'] = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h)?$/.exec(text) ?? []
   const factors: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
-  if (digits !== undefined) return Number(digits) * (factors[unit] ?? 1)
-  const message = `expected a number of seconds, or a duration such as 500ms or 2m, got ${printValue(text)}`
+  if (Number(digits) > 0) return Number(digits) * (factors[unit] ?? 1)
+  const message = `expected a number of seconds above zero, or a duration such as 500ms or 2m, got ${printValue(text)}`
   throw invalidParams(message)
 }

@@ -176,9 +176,9 @@ const gasDiff: Subcommand = {
     WRONG,
     ...EXITS_BESIDE,
   ],
-  notes: `Takes all options of a chain too (devchain --help), but for those that keep it. The command's output goes to
-standard error, the comparison to standard output. Failed tests are named if the output is TAP, or of
-node:test, Mocha, Hardhat, Vitest or Jest.
+  notes: `Takes all options of a chain too (devchain --help), but for those that keep it. The command's output
+goes to standard error, the comparison to standard output. Failed tests are named if the output is
+TAP, or of node:test, Mocha, Hardhat, Vitest or Jest.
 
   devchain gas-diff -- npm test
   devchain gas-diff --threshold 25 --json -- npx hardhat test --network devchain > gas.json
@@ -200,7 +200,7 @@ export const SUBCOMMANDS: readonly Subcommand[] = [
       repeated('params', 'JSON values or plain words; - reads standard input'),
     ],
     sentence: 'Call a method and print its result',
-    notes: `  devchain rpc eth_call '{"to":"0x5FbDB2315678afecb367f032d93F642f64180aa3","data":"0x18160ddd"}' latest
+    notes: `  devchain rpc eth_call '{"to":"0x5FbDB2315678afecb367f032d93F642f64180aa3","data":"0x18160ddd"}'
   devchain rpc eth_sendRawTransaction - < signed.txt
   echo '["0x1", false]' | devchain rpc eth_getBlockByNumber -      a list is all parameters`,
   }),
@@ -210,8 +210,8 @@ export const SUBCOMMANDS: readonly Subcommand[] = [
       optional('name', 'Name that begins with a letter; replaces a snapshot of that name'),
     ],
     sentence: 'Take a snapshot; named ones are kept until dropped',
-    notes: `A named snapshot is kept until you drop it (devchain snapshots --drop) or reset the chain. Reverting to
-an older snapshot drops unnamed ones, as with evm_snapshot.`,
+    notes: `A named snapshot is kept until you drop it (devchain snapshots --drop) or reset the chain. Reverting
+to an older snapshot drops unnamed ones, as with evm_snapshot.`,
   }),
   remote({
     name: 'revert',
@@ -310,7 +310,7 @@ an older snapshot drops unnamed ones, as with evm_snapshot.`,
       name: 'gas-report',
       sentence: 'Print the gas used by the functions of the project',
       notes: `  devchain gas-report --json > before.json
-  devchain gas-report --compare before.json --threshold 5     exits with 1 if an average rose by over 5 %`,
+  devchain gas-report --compare before.json --threshold 5     fails if an average rose by over 5 %`,
     },
     flag('--compare', 'Print changes since an earlier report of --json', 'FILE'),
     flag('--threshold', 'Allowed increase of an average (0)', 'PERCENT'),

@@ -16,7 +16,7 @@ export function requireUnlinked({ peers }: { readonly peers: PeersDoor }, what: 
   const [first] = linked
   if (first === undefined) return
   const others = linked.length === 1 ? '' : ` and ${linked.length - 1} more`
-  const message = `cannot ${what} while linked to ${nameOf(first)}${others}: its branch is heavier, and would be taken again at once. Call devchain_unlink first, or start with --follow off`
+  const message = `cannot ${what} while linked to ${nameOf(first)}${others}: its branch would then be the heavier one, and this node would take it again. Call devchain_unlink first, or start with --follow off`
   throw new DevchainError('LINKED', message)
 }
 

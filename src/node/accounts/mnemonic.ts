@@ -54,7 +54,7 @@ async function checkMnemonic(words: string): Promise<void> {
     unknown < 0
       ? `the checksum of its ${all.length} words does not fit`
       : `word ${unknown + 1} of ${all.length} is not on its list`
-  throw invalidParams(`expected an English BIP-39 mnemonic: ${problem}`)
+  throw invalidParams(`mnemonic: expected an English BIP-39 phrase, but ${problem}`)
 }
 
 function parentKey(root: HDKey, path: string): HDKey {

@@ -225,9 +225,10 @@ describe('a command for a running chain', () => {
     ],
     [['time', '1d'], 2, /did you mean \+1d\?/],
     [['rpc'], 2, /<method> is missing: devchain rpc <method> \[params…\]/],
-    [['rpc', 'eth_chainId', '--url='], 2, /--url: expected an http URL, got ""/],
+    [['rpc', 'eth_chainId', '--url='], 2, /--url: expected an http URL or a port, got ""/],
     [['rpc', 'eth_call', '{"to":'], 2, /"\{.*" is not valid JSON/],
-    [['snapshot', '--url', 'ftp://x'], 2, /--url: expected an http URL, got "ftp:\/\/x"/],
+    [['wait', '--timeout', '0'], 2, /expected a number of seconds above zero, .* got "0"/],
+    [['snapshot', '--url', 'ftp://x'], 2, /--url: expected an http URL or a port, got "ftp:\/\/x"/],
     [
       ['accounts', '--url', 'http://127.0.0.1:1'],
       3,

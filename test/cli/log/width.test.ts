@@ -121,6 +121,14 @@ describe('the first screen', () => {
     }
   })
 
+  test('has no gas price of 0 beside a base fee that changes', async () => {
+    const booted = await events()
+    expect(bootText(booted, PLAIN)).toContain('Gas price   0 wei')
+    expect(bootText({ ...booted, isBaseFeePinned: false }, PLAIN)).not.toContain('Gas price')
+    const priced = { ...booted, isBaseFeePinned: false, gasPrice: '7' }
+    expect(bootText(priced, PLAIN)).toContain('Gas price   7 wei')
+  })
+
   test('shows keys in full even if the terminal wraps them', async () => {
     const booted = await events()
     const text = bootText(booted, PLAIN, 40)

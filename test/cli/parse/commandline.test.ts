@@ -75,6 +75,12 @@ describe('a command line without a command', () => {
   })
 })
 
+test.each(SUBCOMMANDS)('the help of $name is within 100 columns', ({ name }) => {
+  const lines = String(readCommandLine([name, '--help'])).split('\n')
+  expect(lines.length).toBeGreaterThan(3)
+  expect(lines.filter((line) => line.length > 100)).toEqual([])
+})
+
 /** Flags for forks, of `anvil --help` (1.7.1), `ganache --help` (7.9.2) and `hardhat node --help` (3.18.0), that are not ours. */
 const FLAGS_OF_OTHERS = [
   '--compute-units-per-second',
@@ -199,7 +205,7 @@ describe('devchain exec', () => {
     [['exec'], /^<command> is missing: devchain exec \[options\] -- <command…>/],
     [
       ['exec', '--log', 'loud', 'true'],
-      /'loud' is invalid. Allowed choices are always, failure, never/,
+      /^--log: expected one of always, failure, never, pretty, json, got "loud" \(see/,
     ],
     [['exec', '--prot', '1', 'true'], /^unknown option --prot; did you mean --port\?/],
     [['exec', '--port'], /^--port needs a value: a port number from 0/],

@@ -85,7 +85,7 @@ test.each([
   await devchain.request({ method: 'evm_snapshot' })
   await expect(devchain.request({ method, params })).rejects.toMatchObject({
     code: -32000,
-    message: `cannot ${what} while linked to alice: its branch is heavier, and would be taken again at once. Call devchain_unlink first, or start with --follow off`,
+    message: `cannot ${what} while linked to alice: its branch would then be the heavier one, and this node would take it again. Call devchain_unlink first, or start with --follow off`,
   })
   await devchain.peers.partition(true)
   await devchain.request({ method: 'evm_revert', params: ['0x1'] })
