@@ -443,13 +443,11 @@ export class Backend implements Target {
 }
 
 /** The error a promise rejects with; undefined if it resolves. */
-async function failureOf(work: Promise<unknown>): Promise<unknown> {
-  try {
-    await work
-  } catch (error) {
-    return error
-  }
-  return undefined
+function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
 }
 
 /** At least one byte. */

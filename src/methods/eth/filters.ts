@@ -6,15 +6,9 @@ import { type Hash, quantityFromBigint } from '../../core/hex.ts'
 import { isObject } from '../../core/objects.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import type { Chain } from '../../node/chain/chain.ts'
-import { type BlockLogs, entriesOf } from '../../node/events/changes.ts'
-import { type FilterChanges, isWanted } from '../../node/events/filters.ts'
-import {
-  checkQuery,
-  findLogs,
-  type LogEntry,
-  type LogQuery,
-  matches,
-} from '../../node/events/logs.ts'
+import type { BlockLogs } from '../../node/events/changes.ts'
+import { type FilterChanges, wantedLogs } from '../../node/events/filters.ts'
+import { checkQuery, findLogs, type LogEntry, type LogQuery } from '../../node/events/logs.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { BlockRange } from '../../node/ledger/canonicalchain.ts'
 import type { StateChange } from '../../node/ledger/change.ts'
@@ -341,11 +335,10 @@ function newest({ chain }: MethodContext, heads: BlockRange, limit: number): Sel
 function logsThatMatch(query: LogQuery, blocks: readonly BlockLogs[]): Selection {
   const most = blocks.reduce((sum, { count }) => sum + count, 0)
   return selection(most, function* () {
-    for (const block of blocks) {
-      if (!isWanted(query, block.record.block)) continue
-      for (const entry of entriesOf(block)) {
-        yield matches(query, entry.log) ? logShape.encode(entry) : undefined
-      }
+    for (const entries of wantedLogs(query, blocks)) {
+      // for blocks without a match, so that other work gets a turn
+      yield undefined
+      for (const entry of entries) yield logShape.encode(entry)
     }
   })
 }

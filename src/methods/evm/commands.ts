@@ -101,8 +101,8 @@ export const evmMethods: Methods = [
     params: [param('enabled', boolean)],
     example: { params: [true], result: null },
     describe: ([enabled]) => `automine ${enabled ? 'on' : 'off'}`,
-    handle: async ({ chain, caller, profile }, enabled) => {
-      await chain.update(
+    handle: ({ chain, caller: cancellation, profile }, enabled) =>
+      chain.update(
         (state, executor) => {
           const { mode } = state.mining
           const keepsInterval = profile.intervalsKeepAutomine && mode.kind === 'interval'
@@ -111,9 +111,8 @@ export const evmMethods: Methods = [
             : { kind: enabled ? 'instant' : 'manual' }
           return setMiningMode(executor, state, next, chain.environment.now())
         },
-        { cancellation: caller },
-      )
-    },
+        { cancellation },
+      ),
   }),
   command('evm_setIntervalMining', {
     aliases: ['anvil_setIntervalMining', 'hardhat_setIntervalMining'],
@@ -122,21 +121,19 @@ export const evmMethods: Methods = [
     params: [param('interval', interval)],
     example: { params: ['0x0'], result: null },
     describe: (_values, _result, { chain }) => `mining ${describeMining(chain.state.mining)}`,
-    handle: async ({ chain, profile }, [shortest, longest]) => {
-      const unit = profile.intervalUnitMs
-      const interval = { intervalMs: shortest * unit, longestMs: longest * unit }
-      await chain.update((state, executor) => {
+    handle: ({ chain, profile }, [shortest, longest]) =>
+      chain.update<unknown>((state, executor) => {
+        const unit = profile.intervalUnitMs
         const instant = isInstant(state.mining)
-        if (longest === 0 && instant && state.mining.mode.kind === 'instant') {
-          return { state, value: undefined }
-        }
+        const wasOff = state.mining.mode.kind !== 'interval'
+        if (longest === 0 && instant && wasOff) return { state, value: undefined }
+        const interval = { intervalMs: shortest * unit, longestMs: longest * unit }
         const mode: MiningMode =
           longest === 0
             ? { kind: instant ? 'instant' : 'manual' }
             : { kind: 'interval', ...interval, instant: instant && profile.intervalsKeepAutomine }
         return setMiningMode(executor, state, mode, chain.environment.now())
-      })
-    },
+      }),
   }),
   trueCommand('evm_setBlockGasLimit', {
     aliases: ['anvil_setBlockGasLimit', 'hardhat_setBlockGasLimit'],

@@ -242,7 +242,8 @@ function missed(id: bigint, kept: string, limit: number): DevchainError {
   return new DevchainError('LIMIT_EXCEEDED', message, { limit })
 }
 
-function* wantedLogs(
+/** One list for each block. */
+export function* wantedLogs(
   query: LogQuery,
   blocks: Iterable<BlockLogs>,
 ): IterableIterator<readonly LogEntry[]> {
@@ -255,7 +256,7 @@ function* wantedLogs(
 }
 
 /** A block hash names an existing block, so only its removal can match. Tags bound nothing: new blocks are later. */
-export function isWanted(query: LogQuery, { header, hash }: Block): boolean {
+function isWanted(query: LogQuery, { header, hash }: Block): boolean {
   if (query.blockHash !== undefined && query.blockHash !== hash) return false
   const first = boundOf(query.from)
   const last = boundOf(query.to)
