@@ -146,6 +146,11 @@ export function invalidParams(message: string): DevchainError {
   return new DevchainError('INVALID_PARAMS', message)
 }
 
+/** A refusal of more than devchain holds or does at once. */
+export function limitExceeded(message: string): DevchainError {
+  return new DevchainError('LIMIT_EXCEEDED', message)
+}
+
 /** @param path of the value in what the caller gave */
 export function invalid(path: string, expected: string, value: unknown): DevchainError {
   return invalidParams(`${path}: expected ${expected}, got ${printValue(value)}`)

@@ -1,6 +1,6 @@
 // Dispatches requests: finds methods by name, runs them, writes replies and reports each call.
 
-import { DevchainError, invalidParams, printValue } from '../core/errors.ts'
+import { DevchainError, invalidParams, limitExceeded, printValue } from '../core/errors.ts'
 import { number, plural } from '../core/format.ts'
 import { isPromise, type MaybePromise, whenThere } from '../core/promises.ts'
 import type { SourceCause, SourceExplanation } from '../evm/reasons.ts'
@@ -295,7 +295,7 @@ export class Dispatcher<C> {
       const id = idOf(value)
       if (replies.length > limit && id !== null) {
         const message = `not run: the replies to a batch may have ${limit} characters, and those before have more`
-        const { error } = this.#failed(context, new DevchainError('LIMIT_EXCEEDED', message))
+        const { error } = this.#failed(context, limitExceeded(message))
         replies += `,${writeError(id, error)}`
         continue
       }
@@ -361,8 +361,7 @@ function checkBatch(batch: readonly unknown[], limit: number): void {
     throw new DevchainError('INVALID_REQUEST', message)
   }
   if (batch.length > limit) {
-    const message = `a batch may have at most ${limit} requests, got ${batch.length}`
-    throw new DevchainError('LIMIT_EXCEEDED', message)
+    throw limitExceeded(`a batch may have at most ${limit} requests, got ${batch.length}`)
   }
 }
 

@@ -1,7 +1,7 @@
 // JSON results written in pieces, because as values they would not fit into memory.
 import { promisify } from 'node:util'
 import { constants, deflateRaw, inflateRaw, type ZlibOptions } from 'node:zlib'
-import { DevchainError } from '../core/errors.ts'
+import { limitExceeded } from '../core/errors.ts'
 import type { MaybePromise } from '../core/promises.ts'
 import { nextTurn } from '../core/yield.ts'
 import type { Encoder, Json } from './schema.ts'
@@ -97,7 +97,7 @@ export class JsonText {
   async text(limit: number): Promise<string> {
     if (this.size > limit) {
       const message = `the result has ${this.size} bytes, and may have ${limit} here: ask for less, or for it alone over HTTP`
-      throw new DevchainError('LIMIT_EXCEEDED', message)
+      throw limitExceeded(message)
     }
     const chunks: Buffer[] = []
     for await (const chunk of this.chunks()) chunks.push(chunk)
@@ -211,7 +211,7 @@ export class JsonWriter {
     const { size, kept } = this.#limits
     if (this.#size > size || this.#kept > kept) {
       const message = `the result is over the limit of ${size} bytes of JSON (or ${kept} packed): ask for less of it`
-      throw new DevchainError('LIMIT_EXCEEDED', message)
+      throw limitExceeded(message)
     }
     const at = this.#pieces.push(piece) - 1
     if (this.#size <= this.#limits.plain) {

@@ -1,10 +1,17 @@
 // The folder of a process's chains: their files, and the lock of the process that has it.
-import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import path from 'node:path'
 import { DevchainError, invalidParams, readFailure } from '../core/errors.ts'
 import type { StoreOptions } from './chainstore.ts'
 import { ChainStores } from './chainstores.ts'
-import { lockFolder } from './lock.ts'
 
 export interface ChainFolder {
   readonly stores: ChainStores
@@ -81,6 +88,48 @@ export function requireChains(folder: string): void {
 /** Bytes of the files of all chains. */
 export function sizeOfChains(folder: string): number {
   return filesIn(folder).reduce((sum, file) => sum + statSync(file).size, 0)
+}
+
+/** The file with the id of the process that has the folder. */
+const LOCK = 'lock'
+
+/**
+ * @returns gives the folder up
+ * @throws {DevchainError} `INVALID_PARAMS` if another process has it
+ */
+export function lockFolder(folder: string): () => void {
+  const file = path.join(folder, LOCK)
+  const holder = holderOf(file)
+  if (holder !== undefined && isAlive(holder)) {
+    const message = `${folder} is in use by process ${holder}; if that is no devchain, delete ${file}`
+    throw invalidParams(message)
+  }
+  if (holder !== undefined) unlinkSync(file)
+  // fails if another process was faster
+  writeFileSync(file, `${process.pid}\n`, { flag: 'wx' })
+  return () => {
+    if (holderOf(file) === process.pid) unlinkSync(file)
+  }
+}
+
+/** Undefined if nobody has it; NaN stands for a lock that is being written. */
+function holderOf(file: string): number | undefined {
+  try {
+    return Number.parseInt(readFileSync(file, 'utf8'), 10)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function isAlive(pid: number): boolean {
+  if (!Number.isSafeInteger(pid)) return false
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
 }
 
 /** Work on each file of a folder that no process has. @throws {DevchainError} `INVALID_PARAMS` if there is none */

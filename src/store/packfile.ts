@@ -1,7 +1,7 @@
 // A pack: a chain as one file. Two lines say what it is; the state follows, compressed.
 import { promisify } from 'node:util'
 import { brotliCompress, brotliDecompress, constants, crc32 } from 'node:zlib'
-import { DevchainError } from '../core/errors.ts'
+import { DevchainError, limitExceeded } from '../core/errors.ts'
 import { headOf } from '../node/ledger/blocktree.ts'
 import { beginningWith, type ChainState } from '../node/ledger/chainstate.ts'
 import type { ForkBase, ForkSource } from '../node/ledger/upstream.ts'
@@ -125,5 +125,5 @@ function sumOf(bytes: Uint8Array): string {
 
 function tooLarge(size: number): DevchainError {
   const message = `the state of the chain has ${size} bytes, and a pack holds ${MAX_STATE}: keep the chain in a folder (--state)`
-  return new DevchainError('LIMIT_EXCEEDED', message)
+  return limitExceeded(message)
 }

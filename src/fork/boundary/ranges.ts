@@ -1,5 +1,5 @@
 // Asks for the logs of many blocks in ranges that a network accepts: each service words its limit differently.
-import { DevchainError } from '../../core/errors.ts'
+import { limitExceeded } from '../../core/errors.ts'
 import { quantityFromBigint } from '../../core/hex.ts'
 import { MAX_LOGS } from '../../node/events/logs.ts'
 import type { Upstream } from '../../node/ledger/upstream.ts'
@@ -120,7 +120,7 @@ function narrower(
 function requireFew(count: number, { from, to }: NumberRange): void {
   if (count <= MAX_LOGS) return
   const message = `more than ${MAX_LOGS} logs match between the blocks ${from} and ${to}: ask for fewer blocks`
-  throw new DevchainError('LIMIT_EXCEEDED', message)
+  throw limitExceeded(message)
 }
 
 function requireAffordable({ upstream, whole, width, asked }: Search, next: bigint): void {
@@ -128,7 +128,7 @@ function requireAffordable({ upstream, whole, width, asked }: Search, next: bigi
   const isKnown = widths.get(upstream) === width
   if (asked < MOST_ASKED && !(isKnown && left > BigInt(MOST_ASKED))) return
   const message = `${upstream.facts().name} returns logs of ${width} blocks at a time: blocks ${whole.from} to ${whole.to} need more than ${MOST_ASKED} requests; ask for fewer blocks`
-  throw new DevchainError('LIMIT_EXCEEDED', message)
+  throw limitExceeded(message)
 }
 
 /** Words with which services refuse a range that is too wide or has too many logs. */

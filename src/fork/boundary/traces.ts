@@ -1,5 +1,5 @@
 // Traces of many blocks across the fork block: the network's, or replayed here, then those of local blocks.
-import { DevchainError } from '../../core/errors.ts'
+import { limitExceeded } from '../../core/errors.ts'
 import { bytesFromHex, quantityFromBigint } from '../../core/hex.ts'
 import { byHash } from '../../methods/wire/decodeblock.ts'
 import { decodeBlock } from '../../protocol/blocks/blockdecoding.ts'
@@ -76,7 +76,7 @@ function requireFew(from: bigint, last: bigint, cause?: RefusedByUpstream): unde
   if (last - from < BigInt(MOST_BLOCKS)) return
   const why = cause === undefined ? '' : ` (${cause.message})`
   const message = `blocks ${from} to ${last} are too many: one request re-executes at most ${MOST_BLOCKS} blocks of the forked network${why}`
-  throw new DevchainError('LIMIT_EXCEEDED', message)
+  throw limitExceeded(message)
 }
 
 /** `debug_traceBlock` of a block of the network. */

@@ -1,9 +1,8 @@
 // Writes recordings while a fork runs, and merges those of the same fork, e.g. from git branches.
-import { statSync } from 'node:fs'
+import { closeSync, openSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { DevchainError, invalidParams } from '../../core/errors.ts'
 import { makeFolder, replaceFile } from '../../loader/cachefolder.ts'
-import { whileLocked } from './lock.ts'
 import {
   addRecording,
   differenceOf,
@@ -136,4 +135,41 @@ function beginningOf(file: string, first: ForkRecording | undefined): ForkRecord
   if (text !== undefined) return recordingIn(text, file)
   // without another recording there is nothing to start from
   return first === undefined ? readRecording(file) : { head: first.head, lines: new Map() }
+}
+
+/** Milliseconds between looks at a lock that others hold. */
+const LOOK_MS = 5
+
+/** Milliseconds after which the lock's holder must be dead: the work takes a fraction. */
+const DEAD_MS = 5_000
+
+/** Milliseconds to wait for the lock. */
+const TIMEOUT_MS = 30_000
+
+/** @throws Node's error if no lock can be made, and an error after the timeout */
+export function whileLocked(file: string, work: () => void): void {
+  const lock = `${file}.lock`
+  take(lock)
+  try {
+    work()
+  } finally {
+    rmSync(lock, { force: true })
+  }
+}
+
+function take(lock: string): void {
+  const end = performance.now() + TIMEOUT_MS
+  while (performance.now() < end) {
+    try {
+      closeSync(openSync(lock, 'wx'))
+      return
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    }
+    const { mtimeMs } = statSync(lock, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() }
+    // an mtime in the future counts too, as clocks of file systems differ
+    if (Math.abs(Date.now() - mtimeMs) > DEAD_MS) rmSync(lock, { force: true })
+    else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS)
+  }
+  throw new Error(`${lock} is held by other processes`)
 }

@@ -1,7 +1,7 @@
 // Sets of IP addresses and CIDR blocks: banned addresses, and allowed ones.
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
-import { DevchainError, invalidParams } from '../../core/errors.ts'
+import { type DevchainError, invalidParams, limitExceeded } from '../../core/errors.ts'
 
 const MAX_ENTRIES = 10_000
 
@@ -25,8 +25,7 @@ export class AddressList {
    */
   async add(text: string): Promise<void> {
     if (this.#entries.size >= MAX_ENTRIES) {
-      const message = `too many addresses are banned: there may be ${MAX_ENTRIES}`
-      throw new DevchainError('LIMIT_EXCEEDED', message)
+      throw limitExceeded(`too many addresses are banned: there may be ${MAX_ENTRIES}`)
     }
     this.#put(await entryOf(text))
   }

@@ -7,14 +7,15 @@ import type { Executor } from '../../evm/executor.ts'
 import { cancellable } from '../../node/chain/cancellable.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { ForeignBranch } from '../../node/import/branch.ts'
+import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import { blockByHash, headOf, UNCLE_GENERATIONS } from '../../node/ledger/blocktree.ts'
+import type { ChainState } from '../../node/ledger/chainstate.ts'
 import { nameOf, type PeerEvent, type ReputationEvent, type SyncStatus } from '../../node/peers.ts'
 import { decodeBlock } from '../../protocol/blocks/blockdecoding.ts'
 import type { Peer, PeerHead } from '../peers/peer.ts'
 import { LinkError } from '../protocol/linkerror.ts'
 import type { Timing } from '../protocol/timing.ts'
 import { BodyFetcher, type FetchedBlock } from './bodies.ts'
-import { FreshBlocks } from './freshblocks.ts'
 import { headersOf } from './headers.ts'
 
 export interface SyncOptions {
@@ -319,5 +320,56 @@ export class Synchronizer {
     this.#range = range
     if ((wasRunning || range !== undefined) && !this.#closing.signal.aborted)
       this.#onStatus(this.status)
+  }
+}
+
+/** Of the announced blocks that are kept. */
+const MAX_BLOCKS = 512
+const MAX_BYTES = 2_000_000
+
+/** From a child of a known block to the wanted one. */
+interface FreshBranch {
+  readonly parent: BlockRecord
+  readonly blocks: readonly FetchedBlock[]
+}
+
+/** A bounded number of announced blocks that are not on the chain yet, by hash. */
+class FreshBlocks {
+  readonly #blocks = new Map<Hash, FetchedBlock>()
+  #bytes = 0
+
+  has(hash: Hash): boolean {
+    return this.#blocks.has(hash)
+  }
+
+  add(fetched: FetchedBlock): void {
+    const { hash, size } = fetched.block
+    if (this.#blocks.has(hash)) return
+    this.#blocks.set(hash, fetched)
+    this.#bytes += size
+    for (const [oldest] of this.#blocks) {
+      if (this.#blocks.size <= MAX_BLOCKS && this.#bytes <= MAX_BYTES) break
+      this.delete(oldest)
+    }
+  }
+
+  delete(hash: Hash): void {
+    const found = this.#blocks.get(hash)
+    if (found === undefined) return
+    this.#blocks.delete(hash)
+    this.#bytes -= found.block.size
+  }
+
+  /** Undefined: a block in between is missing. */
+  leadingTo(hash: Hash, { tree }: ChainState): FreshBranch | undefined {
+    const blocks: FetchedBlock[] = []
+    for (let next: Hash = hash; ; ) {
+      const found = this.#blocks.get(next)
+      if (found === undefined) return undefined
+      blocks.unshift(found)
+      next = found.block.header.parentHash
+      const parent = blockByHash(tree, next)
+      if (parent !== undefined) return { parent, blocks }
+    }
   }
 }

@@ -6,7 +6,7 @@ import {
   type Signature,
   signatureBytes,
 } from '../../core/crypto/crypto.ts'
-import { DevchainError } from '../../core/errors.ts'
+import { DevchainError, limitExceeded } from '../../core/errors.ts'
 import { type Address, bytesFromHex, type Hash, type Hex, hexFromBytes } from '../../core/hex.ts'
 import { emptyMap, type PersistentMap } from '../../core/persistent.ts'
 import type { Signers } from '../../evm/executor.ts'
@@ -227,8 +227,7 @@ function withHeld(book: AccountBook, account: HeldAccount): AddedAccount {
   const { address } = account
   const isNew = !book.held.has(address)
   if (isNew && book.order.length >= MAX_HELD) {
-    const message = `too many accounts: the limit is ${MAX_HELD}`
-    throw new DevchainError('LIMIT_EXCEEDED', message)
+    throw limitExceeded(`too many accounts: the limit is ${MAX_HELD}`)
   }
   const order = isNew ? [...book.order, address] : book.order
   return { book: { ...book, held: book.held.set(address, account), order }, address }
@@ -236,8 +235,7 @@ function withHeld(book: AccountBook, account: HeldAccount): AddedAccount {
 
 function requireRoom(what: string, count: number): void {
   if (count < MAX_IMPERSONATED) return
-  const message = `too many ${what}: the limit is ${MAX_IMPERSONATED}`
-  throw new DevchainError('LIMIT_EXCEEDED', message)
+  throw limitExceeded(`too many ${what}: the limit is ${MAX_IMPERSONATED}`)
 }
 
 function unknownAccount(address: Address): DevchainError {

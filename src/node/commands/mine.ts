@@ -1,6 +1,6 @@
 // The command that mines blocks in any mining mode.
 import { getHeapStatistics } from 'node:v8'
-import { DevchainError, invalidParams } from '../../core/errors.ts'
+import { invalidParams, limitExceeded } from '../../core/errors.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import { type YieldIfDue, yielder } from '../../core/yield.ts'
 import type { Executor } from '../../evm/executor.ts'
@@ -139,7 +139,7 @@ function checkMemory(mined: bigint, blocks: bigint): void {
   if (used < MEMORY_SHARE * limit) return
   const megabytes = Math.floor(limit / 2 ** 20)
   const message = `not enough memory for ${blocks} blocks: ${mined} of them filled ${megabytes} MB; none was kept. Mine fewer, or start node with a larger --max-old-space-size`
-  throw new DevchainError('LIMIT_EXCEEDED', message)
+  throw limitExceeded(message)
 }
 
 function checkBlocks({ tree }: ChainState, blocks: bigint): void {
@@ -148,8 +148,7 @@ function checkBlocks({ tree }: ChainState, blocks: bigint): void {
   }
   const room = MAX_HEIGHT - BigInt(tree.canonical.length)
   if (blocks <= room) return
-  const message = `expected at most ${room} more blocks, got ${blocks}`
-  throw new DevchainError('LIMIT_EXCEEDED', message)
+  throw limitExceeded(`expected at most ${room} more blocks, got ${blocks}`)
 }
 
 /** The timestamp `interval` seconds after the head, or the earliest valid one; undefined without an interval. */

@@ -8,6 +8,7 @@ import {
   attempt,
   DevchainError,
   invalidParams,
+  limitExceeded,
   readFailure,
   writeFailure,
 } from '../../core/errors.ts'
@@ -99,8 +100,7 @@ export class DumpFile {
     } catch (error) {
       await rm(beside, { force: true }).catch(() => undefined)
       if ((error as NodeJS.ErrnoException).code === undefined) throw error
-      const message = `cannot write the dump ${target}: ${writeFailure(error)}`
-      throw new DevchainError('LIMIT_EXCEEDED', message)
+      throw limitExceeded(`cannot write the dump ${target}: ${writeFailure(error)}`)
     }
   }
 }

@@ -2,7 +2,7 @@
 import { closeSync, createReadStream, openSync, readSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { DevchainError } from '../../core/errors.ts'
+import { limitExceeded } from '../../core/errors.ts'
 import { MAX_DUMP, noDump } from './members.ts'
 import type { DumpSource } from './read.ts'
 
@@ -17,8 +17,7 @@ export function dumpInMemory(bytes: Uint8Array): DumpSource {
     for await (const part of parts) {
       size += part.length
       if (size > MAX_DUMP) {
-        const message = `state: expected at most ${MAX_DUMP} bytes unzipped`
-        throw new DevchainError('LIMIT_EXCEEDED', message)
+        throw limitExceeded(`state: expected at most ${MAX_DUMP} bytes unzipped`)
       }
       yield part
     }

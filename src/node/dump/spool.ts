@@ -3,7 +3,7 @@ import { appendFile, close, mkdtempSync, openSync, read, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { DevchainError } from '../../core/errors.ts'
+import { limitExceeded } from '../../core/errors.ts'
 import type { MaybePromise } from '../../core/promises.ts'
 
 /** Bytes kept in memory. */
@@ -46,7 +46,7 @@ export class Spool {
       this.#fileSize += bytes.length
     } catch (error) {
       const message = `the result has more than ${this.size} bytes, and the rest cannot be written to ${tmpdir()}: ${(error as Error).message}`
-      throw new DevchainError('LIMIT_EXCEEDED', message)
+      throw limitExceeded(message)
     }
   }
 

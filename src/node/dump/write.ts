@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { constants, createGzip } from 'node:zlib'
-import { DevchainError } from '../../core/errors.ts'
+import { limitExceeded } from '../../core/errors.ts'
 import { hexFromBytes, quantityFromBigint, wordFromBigint } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
 import { type Cancellation, throwIfCancelled } from '../../evm/cancellation.ts'
@@ -48,7 +48,7 @@ export async function dumpState(
   const blocks = ownBlocks(state.tree).length
   if (blocks * LEAST_BLOCK > MAX_DUMP) {
     const message = `the dump of ${blocks} blocks has more than ${MAX_DUMP} bytes of JSON, the most that can be loaded`
-    throw new DevchainError('LIMIT_EXCEEDED', message)
+    throw limitExceeded(message)
   }
   const spool = new Spool()
   const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: COMPRESSED_PIECE })

@@ -1,7 +1,7 @@
 // The chain's clock: the time of the next block.
 
 import { larger } from '../../core/bigints.ts'
-import { DevchainError, invalidParams } from '../../core/errors.ts'
+import { DevchainError, invalidParams, limitExceeded } from '../../core/errors.ts'
 import type { ClockSource } from '../../options/values.ts'
 import { MAX_TIMESTAMP } from '../../protocol/timestamps.ts'
 import { headOf } from './blocktree.ts'
@@ -34,7 +34,7 @@ export function nextTimestamp(
 export function requireFits(timestamp: bigint): void {
   if (timestamp <= MAX_TIMESTAMP) return
   const message = `the next block would be at ${timestamp} seconds, and the latest time of a block is ${MAX_TIMESTAMP}: go back with evm_revert or evm_reset, or set an earlier time`
-  throw new DevchainError('LIMIT_EXCEEDED', message)
+  throw limitExceeded(message)
 }
 
 /** Seconds of blocks by index from 0: the later of two regular rows. */

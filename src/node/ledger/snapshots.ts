@@ -1,5 +1,5 @@
 // Finds the snapshots of a chain by id or name.
-import { DevchainError, invalidParams, printValue } from '../../core/errors.ts'
+import { DevchainError, invalidParams, limitExceeded, printValue } from '../../core/errors.ts'
 import { lazy } from '../../core/lrucache.ts'
 import { nearest } from '../../core/nearest.ts'
 import type { ChainState, Snapshot } from './chainstate.ts'
@@ -92,5 +92,5 @@ export function checkName({ namedSnapshots }: ChainState, name: string): void {
   }
   if (namedSnapshots.has(name) || namedSnapshots.size < MAX_NAMED) return
   const message = `too many named snapshots: there may be ${MAX_NAMED}; take one of their names anew, or drop one`
-  throw new DevchainError('LIMIT_EXCEEDED', message)
+  throw limitExceeded(message)
 }

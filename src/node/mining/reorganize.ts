@@ -1,7 +1,7 @@
 // Reorgs: another branch becomes the chain, and the old one's transactions return to the pool.
 
 import { larger } from '../../core/bigints.ts'
-import { DevchainError, invalidParams } from '../../core/errors.ts'
+import { invalidParams, limitExceeded } from '../../core/errors.ts'
 import { yielder } from '../../core/yield.ts'
 import type { Executor } from '../../evm/executor.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
@@ -72,8 +72,7 @@ export async function reorganize(
 ): Promise<Change<Reorganized>> {
   const fork = forkOf(state, depth)
   if (blocks.length > MAX_BRANCH) {
-    const message = `expected at most ${MAX_BRANCH} new blocks, got ${blocks.length}`
-    throw new DevchainError('LIMIT_EXCEEDED', message)
+    throw limitExceeded(`expected at most ${MAX_BRANCH} new blocks, got ${blocks.length}`)
   }
   let branch = onTree(state, truncateTo(state.tree, fork))
   const yieldIfDue = yielder()

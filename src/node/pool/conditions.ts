@@ -1,5 +1,5 @@
 // Conditions of conditional transactions.
-import { DevchainError } from '../../core/errors.ts'
+import { DevchainError, limitExceeded } from '../../core/errors.ts'
 import { type Address, type Hash, wordFromBigint } from '../../core/hex.ts'
 import type { BlockEnvironment } from '../../evm/executor.ts'
 import { accountAt, emptyStorage, slotValue, type World } from '../../state/world.ts'
@@ -46,7 +46,7 @@ export function checkConditions({ accounts = new Map() }: Conditions): void {
   )
   if (lookups <= MAX_LOOKUPS) return
   const message = `too many conditions: expected at most ${MAX_LOOKUPS} roots and slots, got ${lookups}`
-  throw new DevchainError('LIMIT_EXCEEDED', message)
+  throw limitExceeded(message)
 }
 
 function requireRange(

@@ -1,5 +1,5 @@
 // Labels that users gave to accounts.
-import { DevchainError } from '../../core/errors.ts'
+import { limitExceeded } from '../../core/errors.ts'
 import { oneLine } from '../../core/format.ts'
 import type { Address } from '../../core/hex.ts'
 import type { MaybePromise } from '../../core/promises.ts'
@@ -49,7 +49,7 @@ export class Labels {
     const name = oneLine(text.trim(), LONGEST_LABEL)
     const isFull = this.#names.size >= MOST_LABELS && !this.#names.has(address)
     if (name !== '' && isFull) {
-      throw new DevchainError('LIMIT_EXCEEDED', `there may be ${MOST_LABELS} labels at a time`)
+      throw limitExceeded(`there may be ${MOST_LABELS} labels at a time`)
     }
     if (name === '') this.#names.delete(address)
     else this.#names.set(address, name)
