@@ -66,9 +66,10 @@ const latestBlock: Call = { method: 'eth_getBlockByNumber', params: ['latest', f
 const pendingBlock: Call = { method: 'eth_getBlockByNumber', params: ['pending', false] }
 const allSnapshots: Call = { method: 'devchain_snapshots' }
 
-/** Milliseconds between attempts of `wait`, and the timeout of each. */
+/** Milliseconds between attempts of `wait`, and the timeout of each. A last one that is too short would hide the reason. */
 const ATTEMPT_EVERY_MS = 50
 const ATTEMPT_MS = 2_000
+const SHORTEST_MS = 500
 
 /** Timeout for snapshot names while a shell completes a word. */
 const COMPLETION_MS = 1_000
@@ -423,7 +424,7 @@ async function awaitChain(url: string, timeout: string): Promise<Json> {
   const end = performance.now() + parseWait(timeout)
   for (;;) {
     try {
-      const left = Math.max(1, end - performance.now())
+      const left = Math.max(SHORTEST_MS, end - performance.now())
       return await ask(url, { method: 'eth_chainId' }, Math.min(left, ATTEMPT_MS))
     } catch (error) {
       const isRefused = error instanceof ChainRefusal && REFUSED.includes(error.code)
