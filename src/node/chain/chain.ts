@@ -187,7 +187,7 @@ export class Chain {
       return known.record
     }
     const readers = new Readers(cancellation)
-    const command = this.reading(readers)
+    const command = this.#discards.draft(readers)
     const executor = cancellable(this.executor, command)
     const last = this.#draft
     this.#draft = undefined
@@ -208,9 +208,9 @@ export class Chain {
     return record
   }
 
-  /** For a read that begins now: a later reset or revert cancels it, and so does the end of the chain. */
-  reading(cancellation?: Cancellation): Cancellation {
-    return this.#discards.read(cancellation)
+  /** For a read that begins now: a later reset cancels it, and so does the end of the chain. */
+  reading(): Cancellation {
+    return this.#discards.read()
   }
 
   /** The same object until the state changes, because engines cache by identity. */

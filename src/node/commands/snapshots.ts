@@ -92,7 +92,7 @@ function alone(state: ChainState): ChainState {
 
 const NO_NAMES: ChainState['namedSnapshots'] = new Map()
 
-export const RESET: CommandOptions = { discards: 'was reset' }
+export const RESET: CommandOptions = { discards: 'was reset', endsReads: true }
 
 /** If the snapshot exists, the revert cancels running commands. */
 export function revertOptions(state: ChainState, nameOrId: string | number): CommandOptions {

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import { throwIfCancelled } from '../../../../src/evm/cancellation.ts'
 import { type Command, Discards } from '../../../../src/node/chain/discards.ts'
 
-const RESET = { discards: 'was reset' }
+const RESET = { discards: 'was reset', endsReads: true }
+const REVERT = { discards: 'was reverted to a snapshot' }
 
 /** Pauses until a command is cancelled; 1,000 when it is not. */
 function pauses(command: Command): number {
@@ -39,6 +40,20 @@ test('a reset cancels all before it after a few pauses in total, and nothing aft
   after.begin()
   expect(pauses(after)).toBe(1_000)
   expect(pauses(discards.read())).toBe(1_000)
+})
+
+test('a revert cancels commands and drafts before it, and no reads', () => {
+  const discards = new Discards()
+  const read = discards.read()
+  const draft = discards.draft({ aborted: false })
+  const command = discards.enter({})
+  command.begin()
+  discards.enter(REVERT)
+  expect(pauses(command)).toBeLessThan(1_000)
+  expect(pauses(draft)).toBe(0)
+  expect(pauses(read)).toBe(1_000)
+  discards.enter(RESET)
+  expect(pauses(read)).toBeLessThan(1_000)
 })
 
 test('each reset waits for a few pauses, but not one that comes while another waits', () => {
