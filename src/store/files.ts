@@ -32,7 +32,8 @@ export interface FileCalls {
 }
 
 export const systemFiles: FileCalls = {
-  open: openSync,
+  // keys are in it
+  open: (path, flags) => openSync(path, flags, 0o600),
   close: closeSync,
   sizeOf: (file) => fstatSync(file).size,
   read: (file, into, length, position) => readSync(file, into, 0, length, position),

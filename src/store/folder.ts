@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import path from 'node:path'
-import { DevchainError, invalidParams, readFailure } from '../core/errors.ts'
+import { attempt, DevchainError, invalidParams, readFailure } from '../core/errors.ts'
 import type { StoreOptions } from './chainstore.ts'
 import { ChainStores } from './chainstores.ts'
 
@@ -68,10 +68,23 @@ function requireNoDump(folder: string): void {
   throw invalidParams(message)
 }
 
+/** As `mkdir -p`: that of Node 20 never ends where no folder can be made, as in /proc. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return
+  const parent = path.dirname(folder)
+  if (parent !== folder) makeFolder(parent)
+  try {
+    mkdirSync(folder)
+  } catch (error) {
+    // another process was faster
+    if (!existsSync(folder)) throw error
+  }
+}
+
 /** Makes the folder if needed. @returns gives it up */
 function takeFolder(folder: string): () => void {
   try {
-    mkdirSync(folder, { recursive: true })
+    makeFolder(folder)
     return lockFolder(folder)
   } catch (error) {
     if (error instanceof DevchainError) throw error
@@ -101,35 +114,53 @@ export function lockFolder(folder: string): () => void {
   const file = path.join(folder, LOCK)
   const holder = holderOf(file)
   if (holder !== undefined && isAlive(holder)) {
-    const message = `${folder} is in use by process ${holder}; if that is no devchain, delete ${file}`
+    const message = `${folder} is in use by process ${holder.pid}; if that is no devchain, delete ${file}`
     throw invalidParams(message)
   }
   if (holder !== undefined) unlinkSync(file)
   // fails if another process was faster
-  writeFileSync(file, `${process.pid}\n`, { flag: 'wx' })
+  writeFileSync(file, `${process.pid}\n${startOf(process.pid) ?? ''}\n`, { flag: 'wx' })
   return () => {
-    if (holderOf(file) === process.pid) unlinkSync(file)
+    if (holderOf(file)?.pid === process.pid) unlinkSync(file)
   }
 }
 
-/** Undefined if nobody has it; NaN stands for a lock that is being written. */
-function holderOf(file: string): number | undefined {
+interface Holder {
+  /** NaN stands for a lock that is being written. */
+  readonly pid: number
+  readonly start: string | undefined
+}
+
+/** Undefined if nobody has it. */
+function holderOf(file: string): Holder | undefined {
   try {
-    return Number.parseInt(readFileSync(file, 'utf8'), 10)
+    const [pid = '', start] = readFileSync(file, 'utf8').split('\n')
+    return { pid: Number.parseInt(pid, 10), start: start || undefined }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
   }
 }
 
-function isAlive(pid: number): boolean {
+function isAlive({ pid, start }: Holder): boolean {
   if (!Number.isSafeInteger(pid)) return false
   try {
     process.kill(pid, 0)
-    return true
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false
   }
+  const now = startOf(pid)
+  return now !== ENDED && (now === undefined || start === undefined || now === start)
+}
+
+const ENDED = 'ended'
+
+/** When a process began: an earlier one with its id began at another time. Undefined if the system does not say. */
+function startOf(pid: number): string | undefined {
+  const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  // the name before the other fields may have spaces
+  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return fields?.[0] === 'Z' ? ENDED : fields?.[19]
 }
 
 /** Work on each file of a folder that no process has. @throws {DevchainError} `INVALID_PARAMS` if there is none */

@@ -1,4 +1,6 @@
 // Chains kept in a file: restarts, and what a crash leaves of the file.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
   copyFileSync,
   mkdirSync,
@@ -16,7 +18,7 @@ import { mine } from '../../../src/node/commands/mine.ts'
 import { headOf } from '../../../src/node/ledger/blocktree.ts'
 import { sendRawTransaction } from '../../../src/node/sending/send.ts'
 import { stateRoot } from '../../../src/state/world.ts'
-import { lockFolder } from '../../../src/store/folder.ts'
+import { lockFolder, openFolder } from '../../../src/store/folder.ts'
 import { packState, unpackState } from '../../../src/store/pack.ts'
 import { compactFolder } from '../../../src/store/upkeep.ts'
 import { temporaryFolder } from '../../support/process/boot.ts'
@@ -223,3 +225,41 @@ test('a folder in use is refused with the process that has it, and free again af
   writeFileSync(path.join(folder, 'lock'), `${2 ** 22 + 1}\n`)
   lockFolder(folder)()
 })
+
+test.runIf(process.platform === 'linux')(
+  'a folder is free again after a process that ended without giving it up, whatever has its id now',
+  async () => {
+    const folder = temporaryFolder(onTestFinished)
+    const lock = path.join(folder, 'lock')
+    lockFolder(folder)
+    // as in a container, where each devchain has the same id
+    writeFileSync(lock, readFileSync(lock, 'utf8').replace(/\d+\n$/, '1\n'))
+    lockFolder(folder)()
+    const parent = spawn('sh', ['-c', 'sleep 100 & echo $!; exec sleep 100'])
+    onTestFinished(() => void parent.kill())
+    const [pid] = (await once(parent.stdout, 'data')) as [Buffer]
+    const statOf = (id: number) => readFileSync(`/proc/${id}/stat`, 'utf8')
+    // a sleep does not ask how another ended
+    await expect.poll(() => statOf(parent.pid!)).toContain('(sleep)')
+    process.kill(Number(pid), 'SIGKILL')
+    await expect.poll(() => statOf(Number(pid))).toMatch(/\) Z /)
+    writeFileSync(lock, `${pid}`)
+    lockFolder(folder)()
+  },
+)
+
+test.runIf(process.platform === 'linux')(
+  'a folder and those around it are made, for its user alone to read the chains; one that cannot be is refused',
+  async () => {
+    const folder = path.join(temporaryFolder(onTestFinished), 'a', 'b')
+    const onNotice = expect.unreachable
+    const openAt = (at: string) =>
+      openFolder(at, { durability: 'block', onNotice, hold: async () => true })
+    const { close: closeFolder } = await openAt(folder)
+    await closeFolder()
+    expect(statSync(path.join(folder, 'chains')).mode & 0o777).toBe(0o600)
+    await expect(openAt('/proc/none/chains')).rejects.toThrow(
+      'cannot use the folder /proc/none/chains: there is no such file',
+    )
+  },
+)
