@@ -1,7 +1,7 @@
 // Keeps chains in a file: each change before it is answered, or what changed in the last tenth of a second.
 import { rmSync } from 'node:fs'
 import { setTimeout as later } from 'node:timers/promises'
-import { DevchainError, invalidParams } from '../core/errors.ts'
+import { invalidParams } from '../core/errors.ts'
 import { megabytes } from '../core/format.ts'
 import { emptyMap } from '../core/persistent.ts'
 import type { MaybePromise } from '../core/promises.ts'
@@ -14,7 +14,7 @@ import {
   type StoredChain,
 } from './codecs/chains.ts'
 import { COPY, copyInTurns, type FileCopy } from './filecopy.ts'
-import type { FileCalls } from './files.ts'
+import { type FileCalls, failureIn } from './files.ts'
 import { type ChainLog, openLog } from './log.ts'
 import { Objects } from './objects.ts'
 
@@ -307,14 +307,4 @@ export class ChainStore {
 /** Read from a file without its state. */
 function forkOf(chain: KeptChain | StoredChain): ForkSource | undefined {
   return 'fork' in chain ? chain.fork : chain.state.config.upstream?.source
-}
-
-/** Errors of the file system, in words; others are bugs. */
-function failureIn(
-  path: string,
-  error: unknown,
-  word: 'INVALID_PARAMS' | 'LIMIT_EXCEEDED',
-): unknown {
-  if ((error as NodeJS.ErrnoException).code === undefined) return error
-  return new DevchainError(word, `${path}: ${(error as Error).message}`)
 }

@@ -12,6 +12,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { promisify } from 'node:util'
+import { DevchainError } from '../core/errors.ts'
 
 export interface FileCalls {
   readonly open: (path: string, flags: 'r+' | 'wx+') => number
@@ -52,4 +53,14 @@ export const systemFiles: FileCalls = {
       closeSync(file)
     }
   },
+}
+
+/** Errors of the file system, in words; others are bugs. */
+export function failureIn(
+  path: string,
+  error: unknown,
+  word: 'INVALID_PARAMS' | 'LIMIT_EXCEEDED',
+): unknown {
+  if ((error as NodeJS.ErrnoException).code === undefined) return error
+  return new DevchainError(word, `${path}: ${(error as Error).message}`)
 }

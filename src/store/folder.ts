@@ -12,6 +12,7 @@ import path from 'node:path'
 import { attempt, DevchainError, invalidParams, readFailure } from '../core/errors.ts'
 import type { StoreOptions } from './chainstore.ts'
 import { ChainStores } from './chainstores.ts'
+import { failureIn } from './files.ts'
 
 export interface ChainFolder {
   readonly stores: ChainStores
@@ -94,8 +95,13 @@ function takeFolder(folder: string): () => void {
 
 /** @throws {DevchainError} `INVALID_PARAMS` if nothing was kept in the folder */
 export function requireChains(folder: string): void {
-  if (existsSync(chainsIn(folder))) return
-  throw invalidParams(`${folder} has no chain`)
+  // an empty file is that of a start that was killed
+  const size = statSync(chainsIn(folder), { throwIfNoEntry: false })?.size ?? 0
+  if (size === 0) throw noChainIn(folder)
+}
+
+export function noChainIn(folder: string): DevchainError {
+  return invalidParams(`${folder} has no chain`)
 }
 
 /** Bytes of the files of all chains. */
@@ -169,6 +175,8 @@ export function withFiles<T>(folder: string, work: (file: string) => T): readonl
   const unlock = takeFolder(folder)
   try {
     return filesIn(folder).map(work)
+  } catch (error) {
+    throw failureIn(folder, error, 'LIMIT_EXCEEDED')
   } finally {
     unlock()
   }

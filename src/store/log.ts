@@ -1,6 +1,6 @@
 // The file of a chain: objects and ends of states, which are appended and never changed. Its first page says where to look for
 // the last end, so that opening it takes the same time however long it is.
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { crc32 } from 'node:zlib'
 import { LruCache } from '../core/lrucache.ts'
@@ -58,6 +58,7 @@ export function openLog(name: string, files: FileCalls = systemFiles): OpenedLog
     return opened({ file, path: name, files })
   } catch (error) {
     files.close(file)
+    if (isNew) rmSync(name, { force: true })
     throw error
   }
 }

@@ -1,10 +1,9 @@
 // Work on chains on disk that no process has: is all of it whole, and without what nothing refers to any more.
 import { rmSync } from 'node:fs'
-import { invalidParams } from '../core/errors.ts'
 import { CorruptStore } from './bytes.ts'
 import { chainsObject } from './codecs/chains.ts'
 import { COPY } from './filecopy.ts'
-import { withFiles } from './folder.ts'
+import { noChainIn, withFiles } from './folder.ts'
 import { type ChainLog, openLog } from './log.ts'
 import { Objects } from './objects.ts'
 import { finished, Reachable } from './reachable.ts'
@@ -124,7 +123,7 @@ function withChains<T>(
       log.close()
     }
   }).flat()
-  if (done.length === 0) throw invalidParams(`${folder} has no chain`)
+  if (done.length === 0) throw noChainIn(folder)
   return done
 }
 

@@ -131,6 +131,16 @@ test('devchain state checks a chain, and drops what reverts left behind', async 
     expect.stringMatching(/the object at byte \d+ is damaged; whole: \/\n$/),
   ])
   expect((await state('check', path.join(folder, 'none')))[2]).toContain('none has no chain')
+  for (const unused of ['extra', '--blocks']) {
+    const message = `devchain: state: only export takes "${unused}"`
+    expect(await state('ls', folder, unused)).toEqual([2, '', expect.stringContaining(message)])
+  }
+  writeFileSync(file, '')
+  for (const work of ['ls', 'check']) {
+    expect((await state(work, folder))[2]).toBe(`devchain: state: ${folder} has no chain\n`)
+    expect(readFileSync(file)).toHaveLength(0)
+  }
+  expect(await state('export', folder)).toEqual([2, '', expect.stringContaining('needs a file')])
 })
 
 test('a second process, other options and forks are refused, and the folder stays as it is', async () => {

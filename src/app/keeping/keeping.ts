@@ -275,11 +275,13 @@ export async function withKept<T>(
   onNotice: OnNotice,
   work: (chains: readonly ListedChain[]) => MaybePromise<T>,
 ): Promise<T> {
-  const { requireChains } = await import('../../store/folder.ts')
+  const { noChainIn, requireChains } = await import('../../store/folder.ts')
   requireChains(settings.state)
   const keeping = await openKeeping(settings, { onNotice })
   try {
-    return await work((await keeping?.list()) ?? [])
+    const chains = (await keeping?.list()) ?? []
+    if (chains.length === 0) throw noChainIn(settings.state)
+    return await work(chains)
   } finally {
     await keeping?.close()
   }

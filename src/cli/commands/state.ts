@@ -18,8 +18,12 @@ export async function stateCommand({
   flags,
 }: Pick<CommandLine, 'words' | 'flags'>): Promise<string> {
   const works = { ls: list, check, compact, export: exportTo(file, flags) }
-  if (Object.hasOwn(works, work)) return await works[work as keyof typeof works](folder)
-  const message = `expected ls, check, compact or export, got ${printValue(work)}`
+  const isWork = Object.hasOwn(works, work)
+  const unused = work === 'export' ? undefined : (file ?? (flags.blocks && '--blocks'))
+  if (isWork && unused === undefined) return await works[work as keyof typeof works](folder)
+  const message = isWork
+    ? `only export takes ${printValue(unused)}`
+    : `expected ls, check, compact or export, got ${printValue(work)}`
   throw new CommandFailure(message, EXIT.usage)
 }
 
@@ -72,7 +76,7 @@ function exportTo(
   { chain = '/', blocks }: CommandLine['flags'],
 ): (folder: string) => Promise<string> {
   return async (folder) => {
-    if (file === undefined) throw invalidParams('export needs a file to write')
+    if (file === undefined) throw new CommandFailure('export needs a file to write', EXIT.usage)
     const wanted = `/${chain}`.replace(/^\/\//, '/')
     const bytes = await onChains(folder, async (chains) => {
       const found = chains.find(({ path }) => path === wanted)

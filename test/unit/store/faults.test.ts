@@ -1,5 +1,5 @@
 // Chains on disks that fail: full, torn, refusing to sync, read-only, with damaged bytes.
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -14,6 +14,7 @@ import { systemFiles } from '../../../src/store/files.ts'
 import { openLog } from '../../../src/store/log.ts'
 import { Objects } from '../../../src/store/objects.ts'
 import { finished, Reachable } from '../../../src/store/reachable.ts'
+import { compactFolder } from '../../../src/store/upkeep.ts'
 import { temporaryFolder } from '../../support/process/boot.ts'
 import { eventually } from '../../support/waiting/eventually.ts'
 import { signed, testChain, testEnvironment } from '../node/chains.ts'
@@ -153,6 +154,19 @@ test('on a disk that takes long to sync, sends wait with block alone, and few sy
     expect(headOf(again.chain.state.tree).block.header.number).toBe(4n)
     await close(again)
   }
+})
+
+test('a new file that does not fit on the disk is gone, and a compaction that cannot be written says so', async () => {
+  const folder = temporaryFolder(onTestFinished)
+  const disk = new FaultyDisk()
+  disk.room = 0
+  const file = path.join(folder, 'chains')
+  expect(() => openLog(file, disk.files)).toThrow('ENOSPC')
+  expect(readdirSync(folder)).toEqual([])
+  await close(await open(file, testEnvironment()))
+  // no file can be made there
+  mkdirSync(`${file}.new`)
+  expect(() => compactFolder(folder, expect.unreachable)).toThrow(DevchainError)
 })
 
 test('a folder that cannot be written to is refused', async () => {
