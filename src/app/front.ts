@@ -28,7 +28,9 @@ import type { Threads } from './threads/threads.ts'
 export async function openFront(asGiven: DevchainSettings, hooks: Hooks): Promise<Front> {
   const given = withDumpFile(asGiven)
   const onNotice = (text: string): void => hooks.observer?.onNotice?.(text)
-  const keeping = await openKeeping(given, { onNotice, leastCompacted: hooks.leastCompacted })
+  const { observer, leastCompacted } = hooks
+  const onFailure = observer?.onFailure
+  const keeping = await openKeeping(given, { onNotice, onFailure, leastCompacted })
   try {
     return await openOn(await beginningOf(given, keeping, onNotice), keeping, hooks)
   } catch (error) {

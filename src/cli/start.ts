@@ -19,7 +19,7 @@ import { Logger, methodPattern } from './log/logger.ts'
 import { loadPalette, type Palette, wantsColor } from './log/palette.ts'
 import { createPrettyRenderer } from './log/pretty.ts'
 import { LogWriter, type Sink } from './log/writer.ts'
-import { CommandFailure, outliveReaders } from './output.ts'
+import { CommandFailure, complain, outliveReaders } from './output.ts'
 import { watchParent } from './parent.ts'
 import { EXIT } from './parse/subcommands.ts'
 import { endReports } from './reports.ts'
@@ -210,7 +210,7 @@ async function openTerminal(settings: AllSettings): Promise<Terminal> {
   }
   process.once('exit', onExit)
   return {
-    observer: isSilent ? {} : observerWith(output.log, settings, output.isColored),
+    observer: isSilent ? ONLY_FAILURES : observerWith(output.log, settings, output.isColored),
     spinner: hasSpinner ? { color: isColored && 'cyan' } : undefined,
     greet: (boot) => {
       isUp = true
@@ -231,6 +231,11 @@ async function openTerminal(settings: AllSettings): Promise<Terminal> {
       process.off('exit', onExit)
     },
   }
+}
+
+/** What --quiet leaves of a log. */
+export const ONLY_FAILURES: Observer = {
+  onFailure: (text) => void complain(`devchain: ${text}\n`),
 }
 
 /** With the log of chains in threads, which is written in the same way. */

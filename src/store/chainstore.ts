@@ -24,6 +24,8 @@ export interface StoreOptions {
   readonly path: string
   readonly durability: Durability
   readonly onNotice: (text: string) => void
+  /** Writing fails, or a crash left something unfinished; undefined: `onNotice`. */
+  readonly onFailure?: ((text: string) => void) | undefined
   /** Those that are open, by name: states of others cannot be read. */
   readonly forks?: ReadonlyMap<string, ForkBase> | undefined
   /** Undefined: those of the system. */
@@ -57,11 +59,11 @@ const INTERVAL_MS = 100
  *   be opened; it stays as it is
  */
 export function openStore(options: StoreOptions): ChainStore {
-  const { path, onNotice, files } = options
+  const { path, onNotice, onFailure = onNotice, files } = options
   try {
     rmSync(`${path}${COPY}`, { force: true })
     const { log, position, cut } = openLog(path, files)
-    if (cut > 0) onNotice(`${path}: cut off ${cut} bytes that a crash left unfinished`)
+    if (cut > 0) onFailure(`${path}: cut off ${cut} bytes that a crash left unfinished`)
     return new ChainStore(options, log, position)
   } catch (error) {
     throw failureIn(path, error, 'INVALID_PARAMS')
@@ -206,15 +208,18 @@ export class ChainStore {
         return
       }
     } catch (error) {
-      if (!this.#isFailing) this.#options.onNotice(`${(error as Error).message}; trying again`)
+      if (!this.#isFailing) this.#fail(`${(error as Error).message}; trying again`)
       this.#isFailing = true
       this.#writeAfter(10 * INTERVAL_MS)
       return
     }
     this.#isFailing = false
-    this.#syncing = this.#sync().catch((error: unknown) => {
-      this.#options.onNotice((error as Error).message)
-    })
+    this.#syncing = this.#sync().catch((error: unknown) => this.#fail((error as Error).message))
+  }
+
+  #fail(text: string): void {
+    const { onNotice, onFailure = onNotice } = this.#options
+    onFailure(text)
   }
 
   async #sync(): Promise<void> {

@@ -1,5 +1,5 @@
 // Chains kept in a folder (--state): processes that end in every way, and folders that cannot be used.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { boot, request, startProcess, temporaryFolder } from '../support/process/boot.ts'
@@ -168,6 +168,18 @@ test('a second process, other options and forks are refused, and the folder stay
   const again = await boot(['--state', folder])
   expect(await request(again.url, 'eth_chainId')).toBe('0x5')
   await again.stop()
+})
+
+test('what a crash cut off is reported with --quiet too', async () => {
+  const folder = path.join(temporaryFolder(onTestFinished), 'chain')
+  await (await boot(['--state', folder])).stop()
+  appendFileSync(path.join(folder, 'chains'), 'unfinished')
+  const again = startProcess(['--port', '0', '--state', folder, '--quiet'])
+  await expect
+    .poll(again.stderr)
+    .toBe(`devchain: ${folder}/chains: cut off 10 bytes that a crash left unfinished\n`)
+  again.child.kill()
+  await again.ended
 })
 
 test('a folder with a dump of anvil is refused, and stays as it is', async () => {

@@ -248,7 +248,7 @@ export class Keeping {
  */
 export async function openKeeping(
   settings: DevchainSettings,
-  options: Pick<StoreOptions, 'onNotice' | 'leastCompacted'>,
+  options: Pick<StoreOptions, 'onNotice' | 'onFailure' | 'leastCompacted'>,
 ): Promise<Keeping | undefined> {
   const { state, durability } = settings
   if (state === undefined) return undefined

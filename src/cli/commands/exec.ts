@@ -21,6 +21,7 @@ import {
   failedStart,
   type Greeter,
   logFile,
+  ONLY_FAILURES,
   observerWith,
   onSignals,
   rendererOf,
@@ -154,7 +155,7 @@ function standardError(): Sink {
 }
 
 const SILENT: Output = {
-  observer: {},
+  observer: ONLY_FAILURES,
   greet: () => undefined,
   report: undefined,
   finish: async () => undefined,
