@@ -8,9 +8,14 @@ import { SYSTEM_ADDRESS } from '../state/predeploys.ts'
 export const TRANSFER_EVENT =
   '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef' as Hash
 
-export function transferLog(from: Address, to: Address, value: bigint): Log {
+export function transferLog(
+  from: Address,
+  to: Address,
+  value: bigint,
+  address: Address = SYSTEM_ADDRESS,
+): Log {
   return {
-    address: SYSTEM_ADDRESS,
+    address,
     topics: [TRANSFER_EVENT, topicOf(from), topicOf(to)],
     data: paddedBytes(value, 32),
   }

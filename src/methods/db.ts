@@ -4,8 +4,5 @@ import type { Methods } from './common/context.ts'
 
 export const dbMethods: Methods = unsupported(
   'deprecated',
-  'db_putString',
-  'db_getString',
-  'db_putHex',
-  'db_getHex',
+  'db_putString db_getString db_putHex db_getHex',
 )

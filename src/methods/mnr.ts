@@ -73,6 +73,12 @@ const imported: Encoder<Imported> = shape<Imported>('import', {
   blockIncludedHeight: field(quantityResult, ({ number }) => number),
 })
 
+const parent = [
+  param('blockHash', parentHash),
+  param('header', bytes),
+  param('coinbase', bytes),
+] as const
+
 export const mnrMethods: Methods = [
   method('mnr_getWork', {
     summary:
@@ -91,12 +97,7 @@ export const mnrMethods: Methods = [
   }),
   method('mnr_submitParentChainBlockTransactions', {
     summary: 'Mines like mnr_submitParentChainBlock, from all transaction ids.',
-    params: [
-      param('blockHash', parentHash),
-      param('header', bytes),
-      param('coinbase', bytes),
-      param('transactionIds', hashes),
-    ],
+    params: [...parent, param('transactionIds', hashes)],
     result: imported,
     example: { params: ['00'.repeat(32), '00'.repeat(80), '00'.repeat(65), '00'.repeat(32)] },
     effects: 'chain',
@@ -112,13 +113,7 @@ export const mnrMethods: Methods = [
   }),
   method('mnr_submitParentChainBlockPartialMerkle', {
     summary: "Mines like mnr_submitParentChainBlock, from the coinbase's Merkle path.",
-    params: [
-      param('blockHash', parentHash),
-      param('header', bytes),
-      param('coinbase', bytes),
-      param('hashes', hashes),
-      param('count', hexNumber),
-    ],
+    params: [...parent, param('hashes', hashes), param('count', hexNumber)],
     result: imported,
     example: { params: ['00'.repeat(32), '00'.repeat(80), '00'.repeat(65), '00'.repeat(32), '1'] },
     effects: 'chain',

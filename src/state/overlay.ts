@@ -128,7 +128,7 @@ export class Overlay {
 
   /** Applies all changes; returns the original world if there are none. The overlay stays usable. */
   world(): World {
-    const base = worldOf(this.#base)
+    const base = this.#base instanceof Overlay ? this.#base.world() : this.#base
     const changes: TrieChange<Account>[] = []
     const addresses = new Set([...this.#accounts.keys(), ...this.#slots.keys()])
     for (const address of addresses) {
@@ -185,10 +185,6 @@ export class Overlay {
 }
 
 const NO_WRITES: Writes = { slots: new Map(), isFresh: false }
-
-function worldOf(base: World | Overlay): World {
-  return base instanceof Overlay ? base.world() : base
-}
 
 function isSame(a: Account | undefined, b: Account | undefined): boolean {
   if (a === b) return true

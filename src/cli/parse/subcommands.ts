@@ -138,10 +138,12 @@ const exec: Subcommand = {
   sentence: 'Run a command with its own chain, and return its exit code',
   flags: [
     {
-      name: '--log',
-      placeholder: 'always|failure|never|pretty|json',
+      ...flag(
+        '--log',
+        'When to print the log on standard error (failure), and its format (pretty)',
+        'always|failure|never|pretty|json',
+      ),
       repeatable: true,
-      sentence: 'When to print the log on standard error (failure), and its format (pretty)',
     },
     CHAINS_FLAG,
   ],

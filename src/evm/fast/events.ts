@@ -1,6 +1,5 @@
 // Passes the instance's buffered events and operation counts to a tracer.
-import type { Address } from '../../core/hex.ts'
-import { EMPTY_BYTES } from '../../core/hex.ts'
+import { type Address, EMPTY_BYTES } from '../../core/hex.ts'
 import type { FrameStart, Tracer } from '../executor.ts'
 import { FRAME_KINDS } from '../opcodes.ts'
 import type { Interpreter } from './interpreter.ts'

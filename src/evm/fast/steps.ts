@@ -1,6 +1,5 @@
 // Builds trace steps from the instance's events, which contain only changes of the stack.
-import type { Address } from '../../core/hex.ts'
-import { EMPTY_BYTES, equalBytes } from '../../core/hex.ts'
+import { type Address, EMPTY_BYTES, equalBytes } from '../../core/hex.ts'
 import { type Hardfork, isAtLeast, NEWEST_HARDFORK } from '../../protocol/forks.ts'
 import type { Step, Tracer } from '../executor.ts'
 import { farWords, namesAt, OP, operationsAt } from '../opcodes.ts'

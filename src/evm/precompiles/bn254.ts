@@ -16,22 +16,19 @@ const curve = lazyCurve({
 const POINT = 64
 const PAIR = 192
 
-/** Short input is padded with zeros, longer input cut. */
 export function bn254Add(hardfork: Hardfork): PrecompileCode {
-  const gas = isAtLeast(hardfork, 'istanbul') ? 150n : 500n
-  return {
-    gas: () => gas,
-    run: (input) =>
-      ofPoints(curve(), (points) => sumOfTwo(points, G1, paddedSlice(input, 0, 2 * POINT))),
-  }
+  return sum(sumOfTwo, 2 * POINT, isAtLeast(hardfork, 'istanbul') ? 150n : 500n)
 }
 
 export function bn254Multiply(hardfork: Hardfork): PrecompileCode {
-  const gas = isAtLeast(hardfork, 'istanbul') ? 6_000n : 40_000n
+  return sum(sumOfMultiples, POINT + 32, isAtLeast(hardfork, 'istanbul') ? 6_000n : 40_000n)
+}
+
+/** Short input is padded with zeros, longer input cut. */
+function sum(add: typeof sumOfTwo, length: number, gas: bigint): PrecompileCode {
   return {
     gas: () => gas,
-    run: (input) =>
-      ofPoints(curve(), (points) => sumOfMultiples(points, G1, paddedSlice(input, 0, POINT + 32))),
+    run: (input) => ofPoints(curve(), (points) => add(points, G1, paddedSlice(input, 0, length))),
   }
 }
 

@@ -51,10 +51,10 @@ export const trueCommand: MakeCommand = returning<true>(boolean, true)
 
 export const nullCommand: MakeCommand = returning(nothing, null)
 
-/** Known methods that are refused with a reason. */
-export function unsupported(reason: string, ...names: readonly string[]): Methods {
+/** Known methods that are refused with a reason. @param names separated by spaces */
+export function unsupported(reason: string, names: string): Methods {
   const declared = { result: nothing, handle: () => null }
-  return names.map((name) => ({
+  return names.split(' ').map((name) => ({
     ...method(name, { ...declared, summary: `Not supported: ${reason}.` }),
     unsupported: reason,
   }))

@@ -1,5 +1,5 @@
 // geth's parameter formats, stricter than the methods here, with its decoders' error messages.
-import { DevchainError } from '../../core/errors.ts'
+import { invalidParams } from '../../core/errors.ts'
 import type { Param } from '../../rpc/method.ts'
 import type { Profile } from './profile.ts'
 
@@ -149,15 +149,11 @@ export const adaptGethForms: NonNullable<Profile['adaptForms']> = (method, param
   declared.forEach((param, position) => {
     const value = params[position] ?? undefined
     if (value === undefined) {
-      if (param.required) throw invalid(`missing value for required argument ${position}`)
+      if (param.required) throw invalidParams(`missing value for required argument ${position}`)
       return
     }
     const flaw = formOf(method, param)?.(value)
-    if (flaw !== undefined) throw invalid(`invalid argument ${position}: ${flaw}`)
+    if (flaw !== undefined) throw invalidParams(`invalid argument ${position}: ${flaw}`)
   })
   return params
-}
-
-function invalid(message: string): DevchainError {
-  return new DevchainError('INVALID_PARAMS', message)
 }

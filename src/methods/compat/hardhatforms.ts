@@ -1,26 +1,22 @@
 // Hardhat's parameter formats: mostly stricter than the methods here, and checked in order before a
 // method runs; formats that only Hardhat accepts are converted.
 import { MAX_UINT64 } from '../../core/bigints.ts'
-import { DevchainError, type ErrorFacts } from '../../core/errors.ts'
+import { type DevchainError, invalidParams, refusal } from '../../core/errors.ts'
 import type { Profile } from './profile.ts'
 
 /** @throws {DevchainError} `INVALID_PARAMS` with Hardhat's message */
 type Form = (value: unknown) => void
 
-function invalid(message: string, facts: ErrorFacts = {}): DevchainError {
-  return new DevchainError('INVALID_PARAMS', message, undefined, facts)
-}
-
 /** What Hardhat calls an invalid input. */
 function invalidInput(message: string): DevchainError {
-  return invalid(message, { isInput: 1 })
+  return refusal('INVALID_PARAMS', message, { isInput: 1 })
 }
 
 /** The method checks values other than text. */
 function like(pattern: RegExp, name: string): Form {
   return (value) => {
     if (typeof value !== 'string' || pattern.test(value)) return
-    throw invalid(`invalid value "${value.slice(0, MAX_SHOWN)}" supplied to : ${name}`)
+    throw invalidParams(`invalid value "${value.slice(0, MAX_SHOWN)}" supplied to : ${name}`)
   }
 }
 
@@ -33,7 +29,7 @@ const ADDRESS = like(/^0x[0-9a-fA-F]{40}$/, 'ADDRESS')
 const time: Form = (value) => {
   if (typeof value !== 'number' && typeof value !== 'string') return
   const isTime = typeof value === 'number' ? Number.isSafeInteger(value) && value >= 0 : fits(value)
-  if (!isTime) throw invalid('Timestamp must be a non-negative number not exceeding 2^64 - 1')
+  if (!isTime) throw invalidParams('Timestamp must be a non-negative number not exceeding 2^64 - 1')
 }
 
 function fits(digits: string): boolean {
@@ -47,7 +43,7 @@ function fits(digits: string): boolean {
 const uint64: Form = (value) => {
   if (typeof value !== 'string' || !/^0x0*[1-9a-fA-F][0-9a-fA-F]{16,}$/.test(value)) return
   const given = value.slice(0, MAX_SHOWN)
-  throw invalid(`invalid value: string "${given}", expected a 8 byte hex string`)
+  throw invalidParams(`invalid value: string "${given}", expected a 8 byte hex string`)
 }
 
 /** State overrides: their slots are 32 bytes. */
@@ -56,8 +52,8 @@ const overrides: Form = (value) => {
     const { state, stateDiff } = (override ?? {}) as Readonly<Record<string, unknown>>
     for (const slot of [...Object.keys(state ?? {}), ...Object.keys(stateDiff ?? {})]) {
       const digits = slot.replace(/^0x/, '')
-      if (digits.length % 2 === 1) throw invalid('odd number of digits')
-      if (digits.length !== 64) throw invalid('invalid string length')
+      if (digits.length % 2 === 1) throw invalidParams('odd number of digits')
+      if (digits.length !== 64) throw invalidParams('invalid string length')
     }
   }
 }
@@ -72,7 +68,7 @@ const DATA = like(/^0x[0-9a-fA-F]*$/, 'DATA')
 function textOnly(form: Form): Form {
   return (value) => {
     if (typeof value !== 'number') return form(value)
-    throw invalid(`This method only supports strings but input was: ${value}`)
+    throw invalidParams(`This method only supports strings but input was: ${value}`)
   }
 }
 
@@ -100,20 +96,20 @@ const storageValue: Form = (value) => {
 
 const storageSlot: Form = (value) => {
   if (typeof value === 'number') {
-    throw invalid(`Storage slot argument must be a string, got '${value}'`)
+    throw invalidParams(`Storage slot argument must be a string, got '${value}'`)
   }
   if (typeof value !== 'string') return
-  if (value === '') throw invalid('Storage slot argument cannot be an empty string')
+  if (value === '') throw invalidParams('Storage slot argument cannot be an empty string')
   const given = value.slice(0, MAX_SHOWN)
   if (!/^(0x)?[0-9a-fA-F]*$/.test(value)) {
-    throw invalid(`Storage slot argument must be a valid hexadecimal, got '${given}'`)
+    throw invalidParams(`Storage slot argument must be a valid hexadecimal, got '${given}'`)
   }
   const [most, which] = value.startsWith('0x')
     ? [66, '66 ("0x" + 32 bytes)']
     : [64, '64 (32 bytes)']
   if (value.length <= most) return
   const message = `Storage slot argument must have a length of at most ${which}, but '${given}' has a length of ${value.length}'`
-  throw invalid(message)
+  throw invalidParams(message)
 }
 
 /** `requireCanonical` needs a block hash (EIP-1898). */
@@ -121,7 +117,7 @@ const block: Form = (value) => {
   const { blockNumber, requireCanonical } = (value ?? {}) as Readonly<Record<string, unknown>>
   if ((blockNumber ?? undefined) === undefined || (requireCanonical ?? undefined) === undefined)
     return
-  throw invalid('EIP-1898 block spec cannot have both `blockNumber` and `requireCanonical`')
+  throw invalidParams('EIP-1898 block spec cannot have both `blockNumber` and `requireCanonical`')
 }
 
 const any: Form = () => undefined

@@ -8,6 +8,7 @@ import {
   hashFromBytes,
   paddedBytes,
 } from '../../core/hex.ts'
+import type { MaybePromise } from '../../core/promises.ts'
 import { yielding } from '../../core/yield.ts'
 import { combineTracers } from '../../evm/tracers/combine.ts'
 import { recordBlockHashes } from '../../evm/tracers/recorders.ts'
@@ -51,8 +52,7 @@ import { requireUnlinked } from '../common/require.ts'
 import { newTraceWork, recordBlock } from '../tracing/recording.ts'
 import { touchRecorder } from '../tracing/tracers.ts'
 import { block, blockHash, blockOrLatest, blockReference } from '../wire/decodeblock.ts'
-import { accountInfo } from '../wire/encodeaccount.ts'
-import { plainShape, quantityResult } from '../wire/encodeobject.ts'
+import { accountInfo, plainShape, quantityResult } from '../wire/encodeobject.ts'
 import { encodedReceipts } from '../wire/encodereceipt.ts'
 import { ACCOUNT, UNKNOWN } from '../wire/examples.ts'
 
@@ -94,6 +94,16 @@ const witness = plainShape('execution witness', {
   keys: list(data),
   headers: list(data),
 })
+
+const earliest = { params: [blockOrLatest], example: { params: ['earliest'] } } as const
+
+/** A handler that refuses unknown blocks. */
+function ofKnown<R>(
+  handle: (record: BlockRecord, context: MethodContext) => MaybePromise<R>,
+): (context: MethodContext, block: BlockReference) => Promise<R> {
+  return async (context, block) =>
+    handle(await recordAt(context.chain, block, context.caller), context)
+}
 
 export const debugLookupMethods: Methods = [
   method('debug_getModifiedAccountsByNumber', {
@@ -200,40 +210,34 @@ export const debugLookupMethods: Methods = [
     },
   }),
   method('debug_getRawBlock', {
+    ...earliest,
     summary: 'Returns a block as RLP: header, transactions, uncles, withdrawals.',
-    params: [blockOrLatest],
     result: data,
-    example: { params: ['earliest'] },
     onFork: 'rawBlock',
-    handle: async ({ chain, caller }, block) =>
-      encodeBlock((await recordAt(chain, block, caller)).block),
+    handle: ofKnown(({ block }) => encodeBlock(block)),
   }),
   method('debug_getRawHeader', {
+    ...earliest,
     summary: 'Returns a header as RLP; its Keccak-256 is the block hash.',
-    params: [blockOrLatest],
     result: data,
-    example: { params: ['earliest'] },
     onFork: 'rawHeader',
-    handle: async ({ chain, caller }, block) =>
-      encodeHeader((await recordAt(chain, block, caller)).block.header),
+    handle: ofKnown(({ block }) => encodeHeader(block.header)),
   }),
   method('debug_getRawReceipts', {
+    ...earliest,
     summary: 'Returns the encoded receipts of a block.',
-    params: [blockOrLatest],
     result: list(data, 'receipt'),
     example: { params: ['earliest'], result: [] },
     onFork: 'rawReceipts',
-    handle: async ({ chain, caller }, block) =>
-      encodedReceipts(await recordAt(chain, block, caller)),
+    handle: ofKnown(encodedReceipts),
   }),
   method('debug_getRawTransactions', {
+    ...earliest,
     summary: 'Returns the encoded transactions of a block.',
-    params: [blockOrLatest],
     result: list(data, 'transaction'),
     example: { params: ['earliest'], result: [] },
     onFork: 'rawTransactions',
-    handle: async ({ chain, caller }, block) =>
-      (await recordAt(chain, block, caller)).block.transactions.map(({ raw }) => raw),
+    handle: ofKnown(({ block }) => block.transactions.map(({ raw }) => raw)),
   }),
   method('debug_getRawBlockAccessList', {
     aliases: ['debug_getBlockAccessList'],
@@ -241,10 +245,9 @@ export const debugLookupMethods: Methods = [
     params: [blockOrLatest],
     result: data,
     onFork: 'accessList',
-    handle: async ({ chain, caller }, block) => {
-      const record = await recordAt(chain, block, caller)
-      return encodeAccessList(await accessListOfBlock(chain, record, caller))
-    },
+    handle: ofKnown(async (record, { chain, caller }) =>
+      encodeAccessList(await accessListOfBlock(chain, record, caller)),
+    ),
   }),
   method('debug_executionWitness', {
     summary: 'Returns the trie nodes, codes and headers that a block needs to run statelessly.',
@@ -252,10 +255,9 @@ export const debugLookupMethods: Methods = [
     result: witness,
     example: { params: ['0x1'] },
     onFork: 'network',
-    handle: async (context, block) => {
-      const record = await recordAt(context.chain, block, context.caller)
-      return witnessOf(context.chain, record, await sightOf(context, record))
-    },
+    handle: ofKnown(async (record, context) =>
+      witnessOf(context.chain, record, await sightOf(context, record)),
+    ),
   }),
 ]
 

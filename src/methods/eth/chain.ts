@@ -66,9 +66,6 @@ export const chainMethods: Methods = [
   // the specification lists them as not supported
   ...unsupported(
     'compilers are deliberately not included in the node',
-    'eth_getCompilers',
-    'eth_compileLLL',
-    'eth_compileSolidity',
-    'eth_compileSerpent',
+    'eth_getCompilers eth_compileLLL eth_compileSolidity eth_compileSerpent',
   ),
 ]

@@ -28,8 +28,16 @@ import {
 import { type Methods, method } from '../common/context.ts'
 import { blockOrLatest, isPending } from '../wire/decodeblock.ts'
 import { keyed } from '../wire/decodeobject.ts'
-import { accountInfo } from '../wire/encodeaccount.ts'
-import { bytes32, field, mapOf, plain, quantityResult, shape, wei } from '../wire/encodeobject.ts'
+import {
+  accountInfo,
+  bytes32,
+  field,
+  mapOf,
+  plain,
+  quantityResult,
+  shape,
+  wei,
+} from '../wire/encodeobject.ts'
 import { ACCOUNT } from '../wire/examples.ts'
 
 /** A slot as requested. */

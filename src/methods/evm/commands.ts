@@ -46,6 +46,13 @@ const interval: Decoder<readonly [shortest: number, longest: number]> = either(
 /** Larger times are JavaScript milliseconds: as seconds they would be after the year 33658. */
 const MILLISECONDS_FROM = 10n ** 12n
 
+/** Of methods about accounts without keys. */
+const keyless = {
+  params: [param('account', address), secret(param('passphrase', text))],
+  result: boolean,
+  effects: 'chain',
+} as const
+
 export const evmMethods: Methods = [
   method('evm_snapshot', {
     aliases: ['anvil_snapshot', 'hardhat_snapshot'],
@@ -188,21 +195,17 @@ export const evmMethods: Methods = [
     },
   }),
   method('evm_addAccount', {
+    ...keyless,
     summary: 'Adds an account without its key, for personal_unlockAccount; false if it exists.',
-    params: [param('account', address), secret(param('passphrase', text))],
-    result: boolean,
     example: { params: [STRANGER, 'secret'], result: true },
-    effects: 'chain',
     describe: ([account]) => `account ${account} without its key`,
     handle: ({ chain }, account, passphrase) =>
       exchange(chain, (book) => addKeyless(book, account, passphrase)),
   }),
   method('evm_removeAccount', {
+    ...keyless,
     summary: 'Removes an account that evm_addAccount added; false if there is none.',
-    params: [param('account', address), secret(param('passphrase', text))],
-    result: boolean,
     example: { params: [STRANGER, 'secret'], result: false },
-    effects: 'chain',
     describe: ([account]) => `account ${account} removed`,
     handle: ({ chain }, account, passphrase) =>
       exchange(chain, (book) => removeKeyless(book, account, passphrase)),

@@ -1,7 +1,8 @@
 // Declares objects of replies member by member; their encoding and schema derive from one list.
 import { quantityFromBigint, wordFromBigint } from '../../core/hex.ts'
-import { hash, list, text } from '../../rpc/primitives.ts'
+import { data, hash, list, text } from '../../rpc/primitives.ts'
 import type { Encoder, Json, JsonSchema } from '../../rpc/schema.ts'
+import type { Account } from '../../state/world.ts'
 
 /** A QUANTITY: 0x and hex without leading zeros; stricter than in requests. */
 export const quantityResult: Encoder<bigint | number> = {
@@ -147,3 +148,10 @@ export function encodedAs<T, V>(encoder: Encoder<V>, convert: (value: T) => V): 
     encode: (value) => encoder.encode(convert(value)),
   }
 }
+
+/** As in reth. */
+export const accountInfo: Encoder<Account> = plainShape('account info', {
+  balance: quantityResult,
+  nonce: quantityResult,
+  code: data,
+})

@@ -6,6 +6,7 @@ import { EMPTY_BYTES, type Hash, ZERO_HASH } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
 import type { Cancellation } from '../../evm/cancellation.ts'
 import type { BlockEnvironment, CallJob, MovedPrecompiles, Outcome } from '../../evm/executor.ts'
+import { watchTransfers } from '../../evm/tracers/recorders.ts'
 import { AccessParts } from '../../protocol/blocks/accesslist.ts'
 import { sealBlock } from '../../protocol/blocks/block.ts'
 import { type Header, headerOf } from '../../protocol/blocks/header.ts'
@@ -37,7 +38,6 @@ import {
 } from './overrides.ts'
 import type { TransactionRequest } from './request.ts'
 import { prepare } from './simulatedcall.ts'
-import { watchTransfers } from './transfers.ts'
 
 export interface BlockPlan {
   readonly blockOverrides?: BlockOverrides | undefined
@@ -50,7 +50,7 @@ export interface Simulation {
   readonly blocks: readonly BlockPlan[]
   /** False: no nonce and fee checks and a base fee of 0, as in `eth_call`. Signatures are never checked. */
   readonly validation: boolean
-  /** Adds ether transfers to the logs; see transfers.ts. */
+  /** Adds ether transfers to the logs. */
   readonly traceTransfers: boolean
 }
 

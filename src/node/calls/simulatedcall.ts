@@ -81,8 +81,7 @@ function checkRequest(
 ): void {
   requireChain(chainId, expected)
   if (nonce !== undefined && nonce > MAX_UINT64) {
-    const message = `nonce: expected at most ${MAX_UINT64}, got ${nonce}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw new DevchainError('INVALID_PARAMS', `nonce: expected at most ${MAX_UINT64}, got ${nonce}`)
   }
   if (gas === undefined) return
   const { needed, left } = blockRoom(gas, gasLimit, counted, hardfork)

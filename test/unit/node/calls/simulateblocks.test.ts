@@ -12,6 +12,7 @@ import {
   ZERO_ADDRESS,
   ZERO_HASH,
 } from '../../../../src/core/hex.ts'
+import { ETHER_ADDRESS } from '../../../../src/evm/tracers/recorders.ts'
 import type { AccountOverride } from '../../../../src/node/calls/overrides.ts'
 import {
   type BlockPlan,
@@ -20,7 +21,6 @@ import {
   type Simulation,
   simulateBlocks,
 } from '../../../../src/node/calls/simulateblocks.ts'
-import { ETHER_ADDRESS } from '../../../../src/node/calls/transfers.ts'
 import type { Chain } from '../../../../src/node/chain/chain.ts'
 import type { ChainOptions } from '../../../../src/node/chainoptions.ts'
 import { mine } from '../../../../src/node/commands/mine.ts'
