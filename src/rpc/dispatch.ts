@@ -417,8 +417,7 @@ type EffectsByName = ReadonlyMap<string, Pick<Method<never>, 'effects'>>
 /**
  * Returns the reply of each entry; call it in order.
  * @param known if given, consecutive reads start together, so that a fork fetches their state together. Reads change
- * nothing, so
- * their order does not matter.
+ * nothing, so their order does not matter.
  */
 function inTurn<R>(
   batch: readonly unknown[],

@@ -146,7 +146,7 @@ export function withSlots(
   return changes.length === 0 ? storage : storage.withChanges(changes)
 }
 
-function accountOrEmpty(world: World, address: Address): Account {
+export function accountOrEmpty(world: World, address: Address): Account {
   return accountAt(world, address) ?? emptyAccount(address)
 }
 

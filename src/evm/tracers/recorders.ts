@@ -23,14 +23,11 @@ export function recordTouched(known: Iterable<Address>): TouchRecorder {
   return { tracer, touched }
 }
 
-interface SelectorRecorder {
+/** Counts by key, e.g. `0xa9059cbb-64`: selector and the number of bytes after it. Ignores creations and precompile calls. */
+export function recordSelectors(): {
   readonly tracer: Tracer
-  /** By key, e.g. `0xa9059cbb-64`: selector and the number of bytes after it. */
   readonly counts: ReadonlyMap<string, number>
-}
-
-/** Ignores creations and precompile calls. */
-export function recordSelectors(): SelectorRecorder {
+} {
   const counts = new Map<string, number>()
   const tracer: Tracer = {
     onEnter: ({ to, input, isPrecompile }) => {
@@ -45,14 +42,14 @@ export function recordSelectors(): SelectorRecorder {
 /** Blocks that BLOCKHASH can read (Yellow Paper, appendix H). */
 const REACH = 256n
 
-interface BlockHashRecorder {
+/**
+ * Finds the oldest block whose hash was read successfully, if any. `number` is the block of the runs; the tracer may be reused
+ * for several.
+ */
+export function recordBlockHashes(number: bigint): {
   readonly tracer: Tracer
-  /** The oldest block whose hash was read successfully, if any. */
   readonly oldest: () => bigint | undefined
-}
-
-/** `number` is the block of the runs; the tracer may be reused for several. */
-export function recordBlockHashes(number: bigint): BlockHashRecorder {
+} {
   let oldest: bigint | undefined
   const tracer: Tracer = {
     onStep: ({ opcode, stack }) => {

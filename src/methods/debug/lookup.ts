@@ -40,8 +40,8 @@ import {
 import { type Decoder, invalid } from '../../rpc/schema.ts'
 import {
   accountAt,
+  accountOrEmpty,
   accountsOf,
-  emptyAccount,
   isSameAccount,
   stateRoot,
   type World,
@@ -168,7 +168,7 @@ export const debugLookupMethods: Methods = [
       const record = await recordAt(chain, block, caller)
       if (index >= record.block.transactions.length) return null
       const { outcome } = await replayOne(chain, { record, index }, () => undefined)
-      return accountAt(outcome.world, account) ?? emptyAccount(account)
+      return accountOrEmpty(outcome.world, account)
     },
   }),
   method('debug_getBadBlocks', {

@@ -18,8 +18,7 @@ import type { Encoder, Schema } from '../../rpc/schema.ts'
 import { addressKey, slotKey } from '../../state/keys.ts'
 import {
   type Account,
-  accountAt,
-  emptyAccount,
+  accountOrEmpty,
   slotValue,
   storageAt,
   storageRoot,
@@ -181,10 +180,6 @@ export const stateMethods: Methods = [
     },
   }),
 ]
-
-function accountOrEmpty(world: World, account: Address): Account {
-  return accountAt(world, account) ?? emptyAccount(account)
-}
 
 /** Limit per request, as in geth: a slot of a large contract has about 4 KB of nodes. */
 const MAX_SLOTS = 1_024

@@ -135,10 +135,7 @@ export const traceMethods: Methods = [
     result: placedFrames,
     example: { result: null },
     onFork: 'replay',
-    handle: (context, transactionHash) => {
-      const place = transactionPlace(context.chain.state.tree, transactionHash)
-      return place === undefined ? null : recordTransaction(context, place, listRecorder)
-    },
+    handle: (context, hash) => recordIfMined(context, hash, listRecorder),
   }),
   method('trace_block', {
     summary: 'Returns the call frames and rewards of a block; null if unknown.',
@@ -196,10 +193,7 @@ export const traceMethods: Methods = [
     result: transactionOpcodeGas,
     example: { result: null },
     onFork: 'replay',
-    handle: (context, transactionHash) => {
-      const place = transactionPlace(context.chain.state.tree, transactionHash)
-      return place === undefined ? null : recordTransaction(context, place, opcodeGasRecorder)
-    },
+    handle: (context, hash) => recordIfMined(context, hash, opcodeGasRecorder),
   }),
   method('trace_blockOpcodeGas', {
     summary: 'Returns trace_transactionOpcodeGas of each transaction of a block; null if unknown.',
@@ -269,6 +263,15 @@ export const traceMethods: Methods = [
   }),
 ]
 
+function recordIfMined(
+  context: MethodContext,
+  hash: Hash,
+  recorder: Recorder,
+): MaybePromise<JsonText> | null {
+  const place = transactionPlace(context.chain.state.tree, hash)
+  return place === undefined ? null : recordTransaction(context, place, recorder)
+}
+
 type TakeFrames = (top: CallFrame, place: FramePlace, writer: JsonWriter) => Promise<void>
 
 /** Passes a transaction's frames to `take`. */
@@ -308,15 +311,13 @@ function frameAt(
   transactionHash: Hash,
   positions: readonly number[],
 ): MaybePromise<JsonText> | null {
-  const place = transactionPlace(context.chain.state.tree, transactionHash)
-  if (place === undefined) return null
   const wanted = positions.join()
   const recorder = treeRecorder(async (top, at, writer) => {
     const found = [...flatten(top)].find(({ traceAddress }) => traceAddress.join() === wanted)
     const form = { withParityErrors: true, place: at }
     writer.value(found === undefined ? null : flatFrame(found, form))
   })
-  return recordTransaction(context, place, recorder)
+  return recordIfMined(context, transactionHash, recorder)
 }
 
 /** Searches blocks until there are enough frames. */

@@ -59,8 +59,7 @@ interface OpenFrame {
 
 /**
  * Writes a run's outermost frame: `{code, ops: [{pc, cost, sub, ex}]}`; `sub` is the frame that the operation opened or
- * null,
- * `ex` is `{used, push, mem, store}` with the gas left after it, or null after a failure.
+ * null, `ex` is `{used, push, mem, store}` with the gas left after it, or null after a failure.
  */
 function writeOperations(writer: JsonWriter): OperationSink {
   const open: OpenFrame[] = []

@@ -7,8 +7,7 @@ import type { Hardfork } from '../../protocol/forks.ts'
 import { type ExtraPrecompiles, isPrecompile } from '../../protocol/precompiles.ts'
 import {
   type Account,
-  accountAt,
-  emptyAccount,
+  accountOrEmpty,
   emptyStorage,
   type World,
   withAccount,
@@ -136,7 +135,7 @@ function withOverride(world: World, address: Address, override: AccountOverride)
   const { balance, nonce, code, state, stateDiff } = override
   const isUntouched = [balance, nonce, code, state].every((member) => member === undefined)
   if (isUntouched && (stateDiff?.size ?? 0) === 0) return world
-  const account = accountAt(world, address) ?? emptyAccount(address)
+  const account = accountOrEmpty(world, address)
   const storage = state === undefined ? account.storage : emptyStorage
   const changed: Account = {
     ...account,

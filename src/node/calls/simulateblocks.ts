@@ -17,7 +17,7 @@ import { BLOCK_SECONDS } from '../../protocol/timestamps.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import * as rules from '../../protocol/transactions/transactionrules.ts'
 import { Overlay } from '../../state/overlay.ts'
-import { accountAt, emptyAccount, stateRoot, type World } from '../../state/world.ts'
+import { accountOrEmpty, stateRoot, type World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
 import { stateAt } from '../chain/lookup.ts'
 import type { LogEntry } from '../events/logs.ts'
@@ -314,7 +314,7 @@ async function runCall(
 /** A block's extra checks of a transaction; signature and sender are never checked. */
 function checkAsBlock(transaction: Transaction, block: BlockEnvironment, world: World): void {
   const { from } = transaction
-  rules.requireNextNonce(transaction, accountAt(world, from) ?? emptyAccount(from))
+  rules.requireNextNonce(transaction, accountOrEmpty(world, from))
   rules.requireTipWithinCap(transaction)
   rules.requireBaseFee(transaction, block.baseFee)
   rules.requireBlobFee(transaction, blobBaseFeeIn(block))

@@ -3,8 +3,7 @@ import type { Address } from '../../core/hex.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
 import {
   type Account,
-  accountAt,
-  emptyAccount,
+  accountOrEmpty,
   isEmpty,
   type World,
   withAccount,
@@ -48,7 +47,7 @@ export function editAccounts(
   const { header } = headOf(state.tree).block
   const hardfork = state.config.hardforkAt(header.number, header.timestamp)
   const change = (world: World, address: Address): World => {
-    const account = edit(accountAt(world, address) ?? emptyAccount(address))
+    const account = edit(accountOrEmpty(world, address))
     // EIP-161, and without storage, which would be unreachable
     const isNothing = isEmpty(account) && account.storage.isEmpty
     const isGone = isNothing && isAtLeast(hardfork, 'spuriousDragon')

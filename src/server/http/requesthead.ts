@@ -45,9 +45,7 @@ export interface KnownHead {
 
 /**
  * The reader returns undefined for an incomplete head and for everything that is not plain: it accepts few forms strictly
- * and
- * leaves all others, and errors, to node's server. Requests for a
- * site are not plain.
+ * and leaves all others, and errors, to node's server. Requests for a site are not plain.
  */
 export function createHeadReader(
   bodyLimit: number,
