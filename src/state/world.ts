@@ -122,11 +122,12 @@ export function withCode(world: World, address: Address, code: Uint8Array): Worl
 }
 
 export function withStorage(world: World, address: Address, slot: bigint, value: bigint): World {
-  const account = accountOrEmpty(world, address)
-  return withAccount(world, {
-    ...account,
-    storage: withSlots(account.storage, new Map([[slot, value]])),
-  })
+  return withAccount(world, withSlot(accountOrEmpty(world, address), slot, value))
+}
+
+/** Zero deletes the slot. */
+export function withSlot(account: Account, slot: bigint, value: bigint): Account {
+  return { ...account, storage: withSlots(account.storage, new Map([[slot, value]])) }
 }
 
 /** Zero deletes a slot; equal values change nothing. */

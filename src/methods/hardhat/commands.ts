@@ -22,7 +22,7 @@ import { isAtLeast } from '../../protocol/forks.ts'
 import { optional, param, secret } from '../../rpc/method.ts'
 import { address, asJson, boolean, data, hash, quantity, text } from '../../rpc/primitives.ts'
 import { type Decoder, type Encoder, invalid, type Json } from '../../rpc/schema.ts'
-import { nonceAt, withSlots } from '../../state/world.ts'
+import { nonceAt, withSlot } from '../../state/world.ts'
 import { change, command, edit, exchange, trueCommand, unsupported } from '../common/command.ts'
 import {
   type ForkOrder,
@@ -177,10 +177,7 @@ export const hardhatMethods: Methods = [
     describe: ([account, slot, value]) =>
       `storage of ${account} slot ${quantityFromBigint(slot)} = ${quantityFromBigint(value)}`,
     handle: ({ chain }, account, slot, value) =>
-      edit(chain, [account], (before) => ({
-        ...before,
-        storage: withSlots(before.storage, new Map([[slot, value]])),
-      })),
+      edit(chain, [account], (before) => withSlot(before, slot, value)),
   }),
   command('hardhat_impersonateAccount', {
     aliases: ['anvil_impersonateAccount'],

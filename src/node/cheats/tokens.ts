@@ -7,7 +7,7 @@ import {
   concatBytes,
   paddedBytes,
 } from '../../core/hex.ts'
-import { withSlots } from '../../state/world.ts'
+import { withSlot } from '../../state/world.ts'
 import { createAccessList } from '../calls/accesslists.ts'
 import { call } from '../calls/call.ts'
 import type { Chain } from '../chain/chain.ts'
@@ -59,10 +59,7 @@ async function setAnswer(chain: Chain, wanted: Wanted): Promise<void> {
   for (const { address, slot } of slots) {
     if ((await answerWith(chain, wanted, address, slot)) !== amount) continue
     await chain.update((state) =>
-      editAccount(state, address, (account) => ({
-        ...account,
-        storage: withSlots(account.storage, new Map([[slot, amount]])),
-      })),
+      editAccount(state, address, (account) => withSlot(account, slot, amount)),
     )
     return
   }
