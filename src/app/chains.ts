@@ -1,5 +1,5 @@
 // The chains of one program: the default one at `/`, and those at other paths.
-import { DevchainError, invalidParams, printValue } from '../core/errors.ts'
+import { DevchainError, invalidParams, limitExceeded, printValue } from '../core/errors.ts'
 import { lazy } from '../core/lrucache.ts'
 import { type MaybePromise, whenThere } from '../core/promises.ts'
 import type { ChainInfo, ChainOrder, ChainsDoor } from '../methods/common/chains.ts'
@@ -245,7 +245,7 @@ export class Chains implements ChainsDoor {
     if (this.#isClosed) throw new DevchainError('CANCELLED', CLOSED)
     if (this.#slots.size >= settings.maxChains) {
       const message = `too many chains: the limit is ${settings.maxChains} (--max-chains); drop one with devchain chain drop NAME`
-      throw new DevchainError('LIMIT_EXCEEDED', message)
+      throw limitExceeded(message)
     }
     return this.#place(name, opening)
   }

@@ -1,7 +1,7 @@
 // Leases of chains: who asks gets one that nobody else has, until it is released.
 import { randomUUID } from 'node:crypto'
 import { availableParallelism } from 'node:os'
-import { DevchainError } from '../core/errors.ts'
+import { limitExceeded } from '../core/errors.ts'
 import type { SiteRequest } from '../rpc/site.ts'
 import type { Chains } from './chains.ts'
 import type { ChainSlot } from './slot.ts'
@@ -78,8 +78,7 @@ export class Leases {
 
   #wait(gone: AbortSignal): Promise<Berth | undefined> {
     if (this.#waiting.size >= MAX_WAITING) {
-      const message = `too many clients wait for a chain: the limit is ${MAX_WAITING}`
-      throw new DevchainError('LIMIT_EXCEEDED', message)
+      throw limitExceeded(`too many clients wait for a chain: the limit is ${MAX_WAITING}`)
     }
     return new Promise((resolve) => {
       this.#waiting.add(resolve)

@@ -1,7 +1,7 @@
 // personal: accounts whose keys the node holds, encrypted in memory.
 
 import { messageDigest, recoverAddress, signatureFromBytes } from '../core/crypto/crypto.ts'
-import { DevchainError } from '../core/errors.ts'
+import { DevchainError, invalidParams } from '../core/errors.ts'
 import { number } from '../core/format.ts'
 import { type Address, bytesFromHex } from '../core/hex.ts'
 import type { MaybePromise } from '../core/promises.ts'
@@ -41,8 +41,7 @@ const privateKey: Decoder<Uint8Array> = {
     if (typeof value === 'string' && /^(0x)?[0-9a-fA-F]{64}$/.test(value)) {
       return bytesFromHex(value.startsWith('0x') ? value : `0x${value}`)
     }
-    const message = `${path}: expected a private key, 32 bytes of hex; got ${typeof value}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(`${path}: expected a private key, 32 bytes of hex; got ${typeof value}`)
   },
 }
 
@@ -208,6 +207,6 @@ function signerOf(digest: Uint8Array, signature: Uint8Array): Address {
     return recoverAddress(digest, parts)
   } catch (error) {
     if (!(error instanceof DevchainError)) throw error
-    throw new DevchainError('INVALID_PARAMS', `signature: ${error.message}`)
+    throw invalidParams(`signature: ${error.message}`)
   }
 }

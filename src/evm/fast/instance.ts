@@ -1,6 +1,6 @@
 // One WebAssembly instance: its memory and functions, with access to words and addresses.
 
-import { DevchainError } from '../../core/errors.ts'
+import { limitExceeded } from '../../core/errors.ts'
 import { type Address, bytesFromHex } from '../../core/hex.ts'
 import { lazy } from '../../core/lrucache.ts'
 import { SYSTEM_ADDRESS } from '../../state/predeploys.ts'
@@ -47,8 +47,7 @@ const moduleOfEngine = lazy(() => new WebAssembly.Module(Buffer.from(WASM, 'base
 
 function refuseRoom(): never {
   const limit = HEAP_LIMIT / 2 ** 20
-  throw new DevchainError(
-    'LIMIT_EXCEEDED',
+  throw limitExceeded(
     `the execution reads and writes too much: expected state and logs within ${limit} MiB; run it with less gas`,
   )
 }

@@ -5,7 +5,7 @@ import {
   signatureFromBytes,
   signatureFromCompact,
 } from '../../core/crypto/crypto.ts'
-import { DevchainError } from '../../core/errors.ts'
+import { DevchainError, invalidParams } from '../../core/errors.ts'
 import { ether, listed, number } from '../../core/format.ts'
 import type { Address } from '../../core/hex.ts'
 import { impersonateSignature } from '../../node/accounts/accounts.ts'
@@ -32,7 +32,7 @@ const signature: Decoder<Signature> = {
     if (bytes.length === 65 && VALUES_OF_V.includes(v)) return signatureFromBytes(bytes)
     const got = bytes.length === 65 ? `65 bytes ending in ${v}` : `${bytes.length} bytes`
     const message = `${path}: expected 65 bytes ending in v (0, 1, 27 or 28), or the 64 of a compact signature, got ${got}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(message)
   },
 }
 
@@ -51,7 +51,7 @@ const signatureOrPair: Decoder<readonly [Signature, Address | undefined]> = {
       return [signature.decode(value[0], `${path}[0]`), address.decode(value[1], `${path}[1]`)]
     }
     const message = `${path}: expected a signature, or a list of one and an address, got a list of ${value.length}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(message)
   },
 }
 
@@ -101,7 +101,7 @@ export const anvilAccountMethods: Methods = [
       if (signer === undefined || (paired !== undefined && given !== undefined)) {
         const got = signer === undefined ? 'none' : 'two'
         const message = `account: expected one 20-byte address, in the list or after the signature, got ${got}`
-        throw new DevchainError('INVALID_PARAMS', message)
+        throw invalidParams(message)
       }
       await exchange(chain, (book) => impersonateSignature(book, made, signer))
     },

@@ -1,6 +1,6 @@
 // anvil: mining, reorgs, the pool, chain information, and dumps of the state.
 
-import { DevchainError } from '../../core/errors.ts'
+import { invalidParams, limitExceeded } from '../../core/errors.ts'
 import { number } from '../../core/format.ts'
 import { revertText } from '../../evm/reasons.ts'
 import type { Chain } from '../../node/chain/chain.ts'
@@ -130,7 +130,7 @@ export const anvilChainMethods: Methods = [
     handle: async ({ chain, caller }, order) => {
       if (order.blocks > MAX_DETAILED) {
         const message = `order.blocks: expected at most ${MAX_DETAILED} blocks to be answered in full, got ${order.blocks}`
-        throw new DevchainError('LIMIT_EXCEEDED', message)
+        throw limitExceeded(message)
       }
       const mined = await mineOn(chain, () => order, caller)
       const { upstream } = chain.state.config
@@ -319,7 +319,7 @@ export const anvilChainMethods: Methods = [
       const [node] = read?.urls ?? []
       if (node === undefined || read?.block !== undefined) {
         const message = `url: expected a node URL, https://… or http://…, and no block, got ${showFork(url)}`
-        throw new DevchainError('INVALID_PARAMS', message)
+        throw invalidParams(message)
       }
       const isForked = chain.state.tree.network !== undefined
       if (isForked || profile.refusesUrlWithoutFork) await forking.move(node)

@@ -1,6 +1,6 @@
 // Reorgs: the body of devchain_reorg, anvil_reorg and anvil_rollback.
 
-import { DevchainError } from '../../core/errors.ts'
+import { DevchainError, limitExceeded } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import type { MaybePromise } from '../../core/promises.ts'
 import type { Cancellation } from '../../evm/cancellation.ts'
@@ -59,8 +59,7 @@ export const blocks: Decoder<Blocks> = either(
 
 export function emptyBlocks(count: number, path: string): Blocks {
   if (count <= MAX_BRANCH) return Array.from({ length: count }, () => [])
-  const message = `${path}: expected at most ${MAX_BRANCH} new blocks, got ${count}`
-  throw new DevchainError('LIMIT_EXCEEDED', message)
+  throw limitExceeded(`${path}: expected at most ${MAX_BRANCH} new blocks, got ${count}`)
 }
 
 export interface Order {

@@ -1,6 +1,6 @@
 // The subscriptions of WebSocket sessions: decides which notifications a change sends to which session.
 
-import { DevchainError } from '../../core/errors.ts'
+import { limitExceeded } from '../../core/errors.ts'
 import { type Hex, hexFromBytes } from '../../core/hex.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { type Announcements, announcementsOf } from '../../node/events/changes.ts'
@@ -73,8 +73,7 @@ export class Subscriptions {
   add(session: Session, chain: Chain, kind: SubscriptionKind, select: Selector): Hex {
     const own = this.#ofSession(session, chain)
     if (own.size >= MAX_PER_SESSION) {
-      const message = `too many subscriptions: a connection may hold ${MAX_PER_SESSION}`
-      throw new DevchainError('LIMIT_EXCEEDED', message)
+      throw limitExceeded(`too many subscriptions: a connection may hold ${MAX_PER_SESSION}`)
     }
     const id = hexFromBytes(chain.environment.random(16))
     own.set(id, { id, kind, select })

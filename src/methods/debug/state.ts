@@ -1,6 +1,6 @@
 // debug: accounts and storage of a block in pages, in the order of their hashes.
 
-import { DevchainError } from '../../core/errors.ts'
+import { limitExceeded } from '../../core/errors.ts'
 import { type Address, hashFromBytes, hexFromBytes, wordFromBigint } from '../../core/hex.ts'
 import { worldBefore } from '../../node/calls/replay.ts'
 import { stateAt } from '../../node/chain/lookup.ts'
@@ -166,7 +166,7 @@ function storageMembers(account: Account): Json {
     count += 1
     if (count > MAX_SLOTS) {
       const message = `${account.address} has more than ${MAX_SLOTS} slots: ask with nostorage, and for its slots with debug_storageRangeAt`
-      throw new DevchainError('LIMIT_EXCEEDED', message)
+      throw limitExceeded(message)
     }
     members[wordFromBigint(slot)] = value.toString(16).padStart(2, '0')
   }

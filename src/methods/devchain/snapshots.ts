@@ -1,6 +1,6 @@
 // devchain: named snapshots, and reorgs on request.
 
-import { DevchainError } from '../../core/errors.ts'
+import { DevchainError, invalidParams, limitExceeded } from '../../core/errors.ts'
 import { plural } from '../../core/format.ts'
 import type { Hash } from '../../core/hex.ts'
 import { isTestMnemonic } from '../../node/accounts/mnemonic.ts'
@@ -56,7 +56,7 @@ const name: Decoder<string> = either(
   refined(members('order', { name: text }), (given, path) => {
     if (given.name !== undefined) return given.name
     const message = `${path}.name: expected a name for the snapshot, got nothing; evm_snapshot takes one without`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(message)
   }),
 )
 
@@ -117,7 +117,7 @@ function requirePublicKeys({ config }: ChainState): void {
 function requireSendable(pack: Uint8Array): Uint8Array {
   if (pack.length <= MAX_SENT) return pack
   const message = `the pack has ${pack.length} bytes, and may have ${MAX_SENT} here: use save() of createDevchain, or --state DIR and devchain state export`
-  throw new DevchainError('LIMIT_EXCEEDED', message)
+  throw limitExceeded(message)
 }
 
 const leftShape = shape<BlockRecord>('block', {

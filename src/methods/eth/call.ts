@@ -2,7 +2,7 @@
 // and signed transactions, simulated in order.
 
 import { keccakHash } from '../../core/crypto/crypto.ts'
-import { DevchainError } from '../../core/errors.ts'
+import { DevchainError, limitExceeded } from '../../core/errors.ts'
 import { bytesFromHex, concatBytes, EMPTY_BYTES, hexFromBytes } from '../../core/hex.ts'
 import { whenThere } from '../../core/promises.ts'
 import type { Cancellation } from '../../evm/cancellation.ts'
@@ -406,6 +406,6 @@ async function within<T>(
   } catch (error) {
     const isCancelled = error instanceof DevchainError && error.word === 'CANCELLED'
     if (!isCancelled || !isOver()) throw error
-    throw new DevchainError('LIMIT_EXCEEDED', `it took longer than the timeout of ${timeoutMs} ms`)
+    throw limitExceeded(`it took longer than the timeout of ${timeoutMs} ms`)
   }
 }

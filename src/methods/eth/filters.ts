@@ -1,6 +1,6 @@
 // eth: filters, queries of stored logs, and subscriptions over WebSocket, which some nodes also offer for polling.
 
-import { DevchainError } from '../../core/errors.ts'
+import { DevchainError, invalidParams } from '../../core/errors.ts'
 import { listed, plural, short } from '../../core/format.ts'
 import { type Hash, quantityFromBigint } from '../../core/hex.ts'
 import { isObject } from '../../core/objects.ts'
@@ -284,11 +284,11 @@ function refuseFuture(
   const end = taken === 'none' ? beyond(to) : undefined
   if (end !== undefined) {
     const message = `block range extends beyond current head block: toBlock is ${end}, the newest is ${head}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(message)
   }
   if (begin === undefined) return
   const message = `invalid block range params: fromBlock is ${begin}, the newest block is ${head}`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(message)
 }
 
 function subscriptionText(kind: SubscriptionKind, { query, bodies, hashes }: Details): string {
@@ -397,8 +397,7 @@ function subscriptionSelector(
 function checkDetails(kind: SubscriptionKind, { given }: Details): void {
   const [taken, expected] = DETAILS[kind]
   if (given === 'nothing' || given === taken) return
-  const message = `details: expected ${expected} for ${kind}, got ${given}`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(`details: expected ${expected} for ${kind}, got ${given}`)
 }
 
 /** Subscribers get the current status right after their id; later changes come from `Subscriptions.notifySyncing`. */

@@ -1,6 +1,6 @@
 // eth: accounts at a block, and proofs of them.
 
-import { DevchainError } from '../../core/errors.ts'
+import { invalidParams, limitExceeded } from '../../core/errors.ts'
 import { type Address, type Hash, quantityFromBigint, wordFromBigint } from '../../core/hex.ts'
 import { nextTurn } from '../../core/yield.ts'
 import { readBlock, readState, stateAt } from '../../node/chain/lookup.ts'
@@ -155,8 +155,7 @@ export const stateMethods: Methods = [
     onFork: 'here',
     handle: async ({ chain, caller }, slots, block) => {
       if (slots.size === 0) {
-        const message = 'slots: expected slots of one account at least, got none'
-        throw new DevchainError('INVALID_PARAMS', message)
+        throw invalidParams('slots: expected slots of one account at least, got none')
       }
       const { world } = await stateAt(chain, block, caller)
       const wordsOf = (account: Address, asked: readonly bigint[]): readonly bigint[] =>
@@ -199,8 +198,7 @@ async function proofOf(
   empty: readonly Uint8Array[],
 ) {
   if (keys.length > MAX_SLOTS) {
-    const message = `storageKeys: expected at most ${MAX_SLOTS}, got ${keys.length}`
-    throw new DevchainError('LIMIT_EXCEEDED', message)
+    throw limitExceeded(`storageKeys: expected at most ${MAX_SLOTS}, got ${keys.length}`)
   }
   const account = accountOrEmpty(world, address)
   const proofs: SlotProof[] = []

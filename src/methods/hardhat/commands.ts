@@ -2,7 +2,7 @@
 
 import { MAX_UINT64 } from '../../core/bigints.ts'
 import { keccakHash } from '../../core/crypto/crypto.ts'
-import { DevchainError, printValue } from '../../core/errors.ts'
+import { DevchainError, invalidParams, printValue } from '../../core/errors.ts'
 import { ether, fee, listed, number, plural } from '../../core/format.ts'
 import { type Address, concatBytes, paddedBytes, quantityFromBigint } from '../../core/hex.ts'
 import { isObject } from '../../core/objects.ts'
@@ -81,7 +81,7 @@ function requireMeant(value: unknown, path: string, known: readonly string[]): v
   if (!Array.isArray(value) && isMeant) return
   const got = Array.isArray(value) ? printValue(value) : `the members ${names.join(', ')}`
   const message = `${path}: expected {forking: {jsonRpcUrl, blockNumber}} or nothing, got ${got}`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(message)
 }
 
 function orderOf(
@@ -92,11 +92,11 @@ function orderOf(
   const read = readForkUrl(jsonRpcUrl)
   if (read === undefined) {
     const message = `${path}.jsonRpcUrl: expected a node URL, https://… or http://…, got ${showFork(jsonRpcUrl)}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(message)
   }
   if (read.block !== undefined && blockNumber !== undefined) {
     const message = `${path}: expected one block, got @${read.block} and blockNumber ${blockNumber}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(message)
   }
   return { url: read.urls[0], block: blockNumber ?? read.block }
 }

@@ -1,6 +1,6 @@
 // The tracers of debug_trace… by name: each provides hooks for a run, and writes the result.
 
-import { DevchainError, printValue } from '../../core/errors.ts'
+import { invalidParams, printValue } from '../../core/errors.ts'
 import { hexFromBytes, quantityFromBigint } from '../../core/hex.ts'
 import { isObject } from '../../core/objects.ts'
 import type { Tracer } from '../../evm/executor.ts'
@@ -235,5 +235,5 @@ export function recorderNamed(
   if (make !== undefined) return make(config ?? {}, path, notes)
   const known = [...TRACERS.keys()].join(', ')
   const message = `there is no tracer ${printValue(name)}: expected ${known}, or none for struct logs`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(message)
 }

@@ -1,7 +1,7 @@
 // Decodes objects in requests: transactions, overrides, filters.
 
 import { MAX_UINT64 } from '../../core/bigints.ts'
-import { DevchainError } from '../../core/errors.ts'
+import { invalidParams } from '../../core/errors.ts'
 import { list, quantity } from '../../rpc/primitives.ts'
 import { type Decoder, invalid, type Notes, remarkMisspelling } from '../../rpc/schema.ts'
 
@@ -134,13 +134,12 @@ export function same<T>(
   names: string,
 ): T | undefined {
   if (one !== undefined && other !== undefined && !equal(one, other)) {
-    const message = `${names} differ: expected one of them, or both equal`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(`${names} differ: expected one of them, or both equal`)
   }
   return one ?? other
 }
 
 export function required<T>(value: T | undefined, path: string, expected: string): T {
   if (value !== undefined) return value
-  throw new DevchainError('INVALID_PARAMS', `${path}: expected ${expected}, got nothing`)
+  throw invalidParams(`${path}: expected ${expected}, got nothing`)
 }

@@ -1,5 +1,5 @@
 // Builds blocks that are not stored, as a consensus client asks an execution client to.
-import { DevchainError } from '../../core/errors.ts'
+import { invalidParams } from '../../core/errors.ts'
 import { type Address, type Hash, ZERO_HASH } from '../../core/hex.ts'
 import type { Cancellation } from '../../evm/cancellation.ts'
 import type { BlockEnvironment } from '../../evm/executor.ts'
@@ -124,7 +124,7 @@ async function waitingOn(
   const newest = headOf(chain.state.tree).block
   if (newest.hash !== parent.block.hash) {
     const message = `transactions: null takes those of the pool, which need the newest block ${newest.hash} as the parent, got ${parent.block.hash}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(message)
   }
   const { block } = await chain.pending(cancellation)
   const left = new Set<Address>()
@@ -144,7 +144,7 @@ function environmentOf(
   const hardfork = state.config.hardforkAt(number, timestamp)
   if (!isAtLeast(hardfork, 'paris')) {
     const message = `payloads need paris or later: block ${number} at ${timestamp} is of ${hardfork}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(message)
   }
   const environment = environmentAfter(state, header, {
     number,

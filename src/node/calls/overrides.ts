@@ -1,6 +1,6 @@
 // State and block overrides for the length of one call.
 import { MAX_UINT64, MAX_UINT256 } from '../../core/bigints.ts'
-import { DevchainError } from '../../core/errors.ts'
+import { DevchainError, invalidParams } from '../../core/errors.ts'
 import type { Address, Hash } from '../../core/hex.ts'
 import type { BlockEnvironment, MovedPrecompiles } from '../../evm/executor.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
@@ -126,8 +126,7 @@ function checkMove(address: Address, to: Address, hardfork: Hardfork, isOne: boo
 
 function checkRange(name: string, value: bigint | undefined, max: bigint): void {
   if (value === undefined || (value >= 0n && value <= max)) return
-  const message = `${name}: expected 0 to 0x${max.toString(16)}, got ${value}`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw invalidParams(`${name}: expected 0 to 0x${max.toString(16)}, got ${value}`)
 }
 
 /** As in geth, an override with any member creates a missing account, even an empty one; one without members does not. */
@@ -177,7 +176,7 @@ export function applyBlockOverrides(
 function checkBlock(overrides: BlockOverrides): void {
   if (overrides.beaconRoot !== undefined) {
     const message = `block override: beaconRoot: expected none, got ${overrides.beaconRoot}: a call does not begin a block; eth_simulateV1 does`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(message)
   }
   for (const name of ['number', 'timestamp', 'gasLimit', 'blobBaseFee'] as const) {
     checkRange(`block override: ${name}`, overrides[name], MAX_UINT64)

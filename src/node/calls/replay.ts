@@ -1,6 +1,6 @@
 // Replays mined transactions, and runs possible ones, under a tracer.
 
-import { DevchainError, isInterruption } from '../../core/errors.ts'
+import { DevchainError, invalidParams, isInterruption, limitExceeded } from '../../core/errors.ts'
 import type { Address, Hash } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
 import type { Cancellation } from '../../evm/cancellation.ts'
@@ -65,8 +65,7 @@ export class TraceBudget {
   readonly tick = (operations: number): void => {
     this.#steps += operations
     if (this.#steps <= this.#stepLimit) return
-    const message = `the trace is over the limit of ${this.#stepLimit} steps (--trace-limit)`
-    throw new DevchainError('LIMIT_EXCEEDED', message)
+    throw limitExceeded(`the trace is over the limit of ${this.#stepLimit} steps (--trace-limit)`)
   }
 
   /** Counts bytes that stay in memory until the trace is returned. */
@@ -74,7 +73,7 @@ export class TraceBudget {
     this.#bytes += bytes
     if (this.#bytes <= KEPT_LIMIT) return
     const message = `the trace is over the limit of ${KEPT_LIMIT} bytes of calls and their data`
-    throw new DevchainError('LIMIT_EXCEEDED', message)
+    throw limitExceeded(message)
   }
 
   readonly release = (): void => {
@@ -232,7 +231,7 @@ export async function worldBefore(
   if (index > length) {
     const { number } = record.block.header
     const message = `transaction index ${index} out of range for block ${number}: expected 0 to ${length}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(message)
   }
   if (index === length) return (await withWorldReady(record)).world
   return worldAtIndex(contextOf(chain, record), index, () => undefined)

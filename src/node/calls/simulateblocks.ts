@@ -1,7 +1,7 @@
 // Simulates calls in blocks on top of a block of the chain, without changing it (eth_simulateV1). Headers, roots,
 // receipts and hashes are complete.
 
-import { DevchainError, type ErrorWord } from '../../core/errors.ts'
+import { DevchainError, type ErrorWord, invalidParams } from '../../core/errors.ts'
 import { EMPTY_BYTES, type Hash, ZERO_HASH } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
 import type { Cancellation } from '../../evm/cancellation.ts'
@@ -144,8 +144,7 @@ export async function simulateBlocks(
 
 function placed(plans: readonly BlockPlan[], base: Header): PlacedPlan[] {
   if (plans.length === 0) {
-    const message = 'blockStateCalls: expected at least one block to simulate, got none'
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams('blockStateCalls: expected at least one block to simulate, got none')
   }
   const all: PlacedPlan[] = []
   let { number, timestamp } = base

@@ -1,7 +1,7 @@
 // A call of a simulated block: the message to run, and the transaction in the block.
 
 import { larger, MAX_UINT64 } from '../../core/bigints.ts'
-import { DevchainError } from '../../core/errors.ts'
+import { DevchainError, invalidParams } from '../../core/errors.ts'
 import { EMPTY_BYTES, ZERO_ADDRESS } from '../../core/hex.ts'
 import type { BlockEnvironment, Message } from '../../evm/executor.ts'
 import type { BlockGas } from '../../protocol/blocks/receipt.ts'
@@ -81,7 +81,7 @@ function checkRequest(
 ): void {
   requireChain(chainId, expected)
   if (nonce !== undefined && nonce > MAX_UINT64) {
-    throw new DevchainError('INVALID_PARAMS', `nonce: expected at most ${MAX_UINT64}, got ${nonce}`)
+    throw invalidParams(`nonce: expected at most ${MAX_UINT64}, got ${nonce}`)
   }
   if (gas === undefined) return
   const { needed, left } = blockRoom(gas, gasLimit, counted, hardfork)

@@ -1,6 +1,6 @@
 // One chain: it holds one immutable state, which one command at a time replaces.
 import { randomBytes } from 'node:crypto'
-import { DevchainError } from '../../core/errors.ts'
+import { limitExceeded } from '../../core/errors.ts'
 import type { Progress } from '../../core/progress.ts'
 import { isPromise, type MaybePromise, whenThere } from '../../core/promises.ts'
 import { yielder } from '../../core/yield.ts'
@@ -125,8 +125,7 @@ export class Chain {
    */
   async update<T>(change: CommandOf<T>, order: CommandOptions = {}): Promise<T> {
     if (this.#waiting >= MAX_WAITING) {
-      const message = `too many commands are queued: the limit is ${MAX_WAITING}`
-      throw new DevchainError('LIMIT_EXCEEDED', message)
+      throw limitExceeded(`too many commands are queued: the limit is ${MAX_WAITING}`)
     }
     this.#waiting += 1
     const command = this.#discards.enter(order)
@@ -157,8 +156,7 @@ export class Chain {
    */
   onChange(listener: (change: StateChange) => void): () => void {
     if (this.#listeners.size >= MAX_LISTENERS) {
-      const message = `too many listeners: the limit is ${MAX_LISTENERS}`
-      throw new DevchainError('LIMIT_EXCEEDED', message)
+      throw limitExceeded(`too many listeners: the limit is ${MAX_LISTENERS}`)
     }
     // a new function for each call, so that one listener may be registered twice and removed separately
     const entry = (change: StateChange): void => listener(change)

@@ -1,5 +1,5 @@
 // Polled filters: each keeps what happened since its last poll.
-import { DevchainError } from '../../core/errors.ts'
+import { DevchainError, invalidParams } from '../../core/errors.ts'
 import { type Hash, quantityFromBigint } from '../../core/hex.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import { collect } from '../../core/yield.ts'
@@ -159,7 +159,7 @@ export class Filters {
     const { query, since } = this.#polled(id)
     if (query === undefined) {
       const message = `filter ${quantityFromBigint(id)} is not a log filter: call eth_getFilterChanges for its changes`
-      throw new DevchainError('INVALID_PARAMS', message)
+      throw invalidParams(message)
     }
     const limit = this.#limits.backlog
     return findLogs(this.#chain, storedRange(query, since), { limit, cancellation })

@@ -1,6 +1,6 @@
 // Searches stored logs for matches of a filter.
 
-import { DevchainError } from '../../core/errors.ts'
+import { DevchainError, invalidParams } from '../../core/errors.ts'
 import type { Address, Hash } from '../../core/hex.ts'
 import { memoizeByIdentity } from '../../core/lrucache.ts'
 import { PIECE } from '../../core/persistent.ts'
@@ -192,7 +192,7 @@ export function checkQuery(state: ChainState, query: LogQuery): void {
   }
   if (from !== undefined || to !== undefined) {
     const message = `blockHash ${blockHash}: expected either blockHash or fromBlock and toBlock, got both`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(message)
   }
   recordByHash(state, blockHash)
 }
@@ -240,7 +240,7 @@ function rangeOf(state: ChainState, { from, to }: LogQuery, pending: bigint): [b
   const beyondHead = first > headOf(state.tree).block.header.number && to?.kind !== 'number'
   if (first > last && !beyondHead && !state.config.behaviour.backwardRangesAreEmpty) {
     const message = `expected a range of blocks that ends after it begins, got fromBlock ${first} and toBlock ${last}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw invalidParams(message)
   }
   return [first, last]
 }

@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads'
 import type { Ethash as Engine } from '@ethereumjs/ethash'
 import { createKeccak512 } from '../../core/crypto/keccak.ts'
 import { WASM } from '../../core/crypto/keccak.wasm.ts'
-import { DevchainError } from '../../core/errors.ts'
+import { DevchainError, limitExceeded } from '../../core/errors.ts'
 
 interface EthashResult {
   /** 32 bytes that a proof gives with its nonce. */
@@ -44,8 +44,7 @@ export class Ethash {
   /** Takes a block's seal hash (32 bytes) and a nonce (8 bytes). Throws `LIMIT_EXCEEDED` when too many wait. */
   run(number: bigint, sealHash: Uint8Array, nonce: Uint8Array): Promise<EthashResult> {
     if (this.#waiting.size >= MAX_WAITING) {
-      const message = `too many proofs of work are queued: the limit is ${MAX_WAITING}`
-      throw new DevchainError('LIMIT_EXCEEDED', message)
+      throw limitExceeded(`too many proofs of work are queued: the limit is ${MAX_WAITING}`)
     }
     const worker = this.#started()
     this.#lastId += 1

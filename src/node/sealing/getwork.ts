@@ -1,7 +1,7 @@
 // Work for miners: blocks without a proof, kept until one arrives.
 import { larger } from '../../core/bigints.ts'
 import { hashBytes } from '../../core/crypto/crypto.ts'
-import { DevchainError } from '../../core/errors.ts'
+import { DevchainError, limitExceeded } from '../../core/errors.ts'
 import { bigintFromBytes, equalBytes, type Hash } from '../../core/hex.ts'
 import { dropOldest } from '../../core/lrucache.ts'
 import type { Cancellation } from '../../evm/cancellation.ts'
@@ -225,5 +225,5 @@ function mergedTarget({ block }: BlockRecord): bigint {
 function checkEthash(number: bigint): void {
   if (number <= LAST_ETHASH_BLOCK) return
   const message = `no Ethash for block ${number}: above block ${LAST_ETHASH_BLOCK} its cache is too large`
-  throw new DevchainError('LIMIT_EXCEEDED', message)
+  throw limitExceeded(message)
 }
