@@ -53,7 +53,7 @@ export interface LinkedChains {
 export interface Devchain {
   /**
    * EIP-1193: calls a method, with the same results as over HTTP.
-   * @throws {RpcError} with the code, message and data of the HTTP error
+   * @throws {RpcError} with the code, message and data of the HTTP error, and once devchain is closed
    * @see https://eips.ethereum.org/EIPS/eip-1193
    */
   readonly request: (request: {
@@ -149,7 +149,14 @@ export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Pr
   const now = hooks.environment?.now?.() ?? Date.now()
   const close = (): Promise<void> => front.close()
   return {
-    request: ({ method, params }) => front.first.request(method, params),
+    request: async ({ method, params }) => {
+      try {
+        front.chains.requireOpen()
+      } catch (error) {
+        throw rpcErrorOf(error)
+      }
+      return front.first.request(method, params)
+    },
     node,
     peers: linkedChains(peers),
     accounts: devAccounts(node.chain, now),
@@ -192,9 +199,7 @@ async function branchOf(
   const slot = chains.slotFor(path)
   const backend = async (): Promise<Backend> => {
     const chain = await slot.open().catch((error: unknown) => {
-      throw error instanceof DevchainError
-        ? new RpcError(errorObjectOf(error, () => undefined))
-        : error
+      throw rpcErrorOf(error)
     })
     if (chain instanceof Backend) return chain
     throw new Error('the chain of a program is in another thread')
@@ -214,6 +219,12 @@ async function branchOf(
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+function rpcErrorOf(error: unknown): unknown {
+  return error instanceof DevchainError
+    ? new RpcError(errorObjectOf(error, () => undefined))
+    : error
 }
 
 function linkedChains(peers: Backend['peers']): LinkedChains {

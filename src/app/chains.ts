@@ -197,6 +197,11 @@ export class Chains implements ChainsDoor {
     )
   }
 
+  /** @throws {DevchainError} `CANCELLED` once devchain is closed */
+  requireOpen(): void {
+    if (this.#isClosed) throw new DevchainError('CANCELLED', CLOSED)
+  }
+
   #reserve(order: ChainOrder, place: Place): ChainSlot {
     const { name: given = this.#freeName('chain'), from, block, options } = order
     const name = pathNamed(given).slice(1)
@@ -242,7 +247,7 @@ export class Chains implements ChainsDoor {
 
   #make(name: string, opening: Opening = {}): ChainSlot {
     const { settings } = this.#options
-    if (this.#isClosed) throw new DevchainError('CANCELLED', CLOSED)
+    this.requireOpen()
     if (this.#slots.size >= settings.maxChains) {
       const message = `too many chains: the limit is ${settings.maxChains} (--max-chains); drop one with devchain chain drop NAME`
       throw limitExceeded(message)

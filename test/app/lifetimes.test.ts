@@ -92,6 +92,7 @@ describe('a chain of a program', () => {
     await devchain.close()
     const error = { message: 'devchain is closed' }
     await expect(request(height)).rejects.toMatchObject(error)
+    await expect(devchain.request(mine)).rejects.toMatchObject({ ...error, code: -32000 })
     await expect(devchain.branch('late')).rejects.toMatchObject(error)
   })
 
