@@ -1,18 +1,11 @@
 // The folder of a process's chains: their files, and the lock of the process that has it.
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { attempt, DevchainError, invalidParams, readFailure } from '../core/errors.ts'
+import { DevchainError, invalidParams, readFailure } from '../core/errors.ts'
 import type { StoreOptions } from './chainstore.ts'
 import { ChainStores } from './chainstores.ts'
 import { failureIn } from './files.ts'
+import { lockFolder } from './lock.ts'
 
 export interface ChainFolder {
   readonly stores: ChainStores
@@ -107,66 +100,6 @@ export function noChainIn(folder: string): DevchainError {
 /** Bytes of the files of all chains. */
 export function sizeOfChains(folder: string): number {
   return filesIn(folder).reduce((sum, file) => sum + statSync(file).size, 0)
-}
-
-/** The file with the id of the process that has the folder. */
-const LOCK = 'lock'
-
-/**
- * @returns gives the folder up
- * @throws {DevchainError} `INVALID_PARAMS` if another process has it
- */
-export function lockFolder(folder: string): () => void {
-  const file = path.join(folder, LOCK)
-  const holder = holderOf(file)
-  if (holder !== undefined && isAlive(holder)) {
-    const message = `${folder} is in use by process ${holder.pid}; if that is no devchain, delete ${file}`
-    throw invalidParams(message)
-  }
-  if (holder !== undefined) unlinkSync(file)
-  // fails if another process was faster
-  writeFileSync(file, `${process.pid}\n${startOf(process.pid) ?? ''}\n`, { flag: 'wx' })
-  return () => {
-    if (holderOf(file)?.pid === process.pid) unlinkSync(file)
-  }
-}
-
-interface Holder {
-  /** NaN stands for a lock that is being written. */
-  readonly pid: number
-  readonly start: string | undefined
-}
-
-/** Undefined if nobody has it. */
-function holderOf(file: string): Holder | undefined {
-  try {
-    const [pid = '', start] = readFileSync(file, 'utf8').split('\n')
-    return { pid: Number.parseInt(pid, 10), start: start || undefined }
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
-}
-
-function isAlive({ pid, start }: Holder): boolean {
-  if (!Number.isSafeInteger(pid)) return false
-  try {
-    process.kill(pid, 0)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false
-  }
-  const now = startOf(pid)
-  return now !== ENDED && (now === undefined || start === undefined || now === start)
-}
-
-const ENDED = 'ended'
-
-/** When a process began: an earlier one with its id began at another time. Undefined if the system does not say. */
-function startOf(pid: number): string | undefined {
-  const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, 'utf8'))
-  // the name before the other fields may have spaces
-  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return fields?.[0] === 'Z' ? ENDED : fields?.[19]
 }
 
 /** Work on each file of a folder that no process has. @throws {DevchainError} `INVALID_PARAMS` if there is none */

@@ -7,8 +7,10 @@ import {
   readFileSync,
   statSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import fc from 'fast-check'
 import { expect, onTestFinished, test, vi } from 'vitest'
@@ -18,7 +20,8 @@ import { mine } from '../../../src/node/commands/mine.ts'
 import { headOf } from '../../../src/node/ledger/blocktree.ts'
 import { sendRawTransaction } from '../../../src/node/sending/send.ts'
 import { stateRoot } from '../../../src/state/world.ts'
-import { lockFolder, openFolder } from '../../../src/store/folder.ts'
+import { openFolder } from '../../../src/store/folder.ts'
+import { lockFolder } from '../../../src/store/lock.ts'
 import { packState, unpackState } from '../../../src/store/pack.ts'
 import { compactFolder } from '../../../src/store/upkeep.ts'
 import { temporaryFolder } from '../../support/process/boot.ts'
@@ -233,7 +236,7 @@ test.runIf(process.platform === 'linux')(
     const lock = path.join(folder, 'lock')
     lockFolder(folder)
     // as in a container, where each devchain has the same id
-    writeFileSync(lock, readFileSync(lock, 'utf8').replace(/\d+\n$/, '1\n'))
+    writeFileSync(lock, readFileSync(lock, 'utf8').replace(/\n\d+\n/, '\n1\n'))
     lockFolder(folder)()
     const parent = spawn('sh', ['-c', 'sleep 100 & echo $!; exec sleep 100'])
     onTestFinished(() => void parent.kill())
@@ -247,6 +250,44 @@ test.runIf(process.platform === 'linux')(
     lockFolder(folder)()
   },
 )
+
+test('a folder that another container or machine has is refused until that is silent for ten seconds', () => {
+  const folder = temporaryFolder(onTestFinished)
+  const lock = path.join(folder, 'lock')
+  const now = Date.UTC(2026, 0)
+  vi.useFakeTimers({ now, toFake: ['Date', 'setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const beatAt = (ms: number) => utimesSync(lock, ms / 1_000, ms / 1_000)
+  // the ids of its processes are not of this place: no process here has this one
+  const foreign = `${2 ** 22 + 1}\n5\nelsewhere\n`
+  writeFileSync(lock, foreign)
+  beatAt(now - 9_000)
+  expect(() => lockFolder(folder)).toThrow(
+    `${folder} is in use by process ${2 ** 22 + 1} of another container or machine; if that has ended, try again in 1 s, or delete ${lock}`,
+  )
+  beatAt(now - 11_000)
+  const unlock = lockFolder(folder)
+  writeFileSync(lock, foreign)
+  unlock()
+  // it is that of another now
+  expect(readFileSync(lock, 'utf8')).toBe(foreign)
+})
+
+test('a process that has a folder says so every two seconds', async () => {
+  const folder = temporaryFolder(onTestFinished)
+  const lock = path.join(folder, 'lock')
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const unlock = lockFolder(folder)
+  onTestFinished(unlock)
+  for (let i = 0; i < 3; i++) {
+    utimesSync(lock, 0, 0)
+    vi.advanceTimersByTime(1_999)
+    expect(statSync(lock).mtimeMs).toBe(0)
+    vi.advanceTimersByTime(1)
+    while ((await stat(lock)).mtimeMs === 0);
+  }
+})
 
 test.runIf(process.platform === 'linux')(
   'a folder and those around it are made, for its user alone to read the chains; one that cannot be is refused',
