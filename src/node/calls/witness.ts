@@ -5,7 +5,12 @@ import { yielder } from '../../core/yield.ts'
 import type { Touched } from '../../evm/executor.ts'
 import { encodeHeader } from '../../protocol/blocks/header.ts'
 import { addressKey, slotKey } from '../../state/keys.ts'
-import { BEACON_ROOTS, HISTORY_STORAGE, systemContracts } from '../../state/predeploys.ts'
+import {
+  BEACON_ROOTS,
+  HISTORY_STORAGE,
+  SYSTEM_ADDRESS,
+  systemContracts,
+} from '../../state/predeploys.ts'
 import { beaconSlot, historySlot, QUEUE_SLOTS, RING } from '../../state/systemslots.ts'
 import type { Trie } from '../../state/trie.ts'
 import { accountAt, emptyStorage, type World } from '../../state/world.ts'
@@ -81,6 +86,8 @@ function withSystem(
   for (const contract of systemContracts(hardforkAt(number, timestamp))) {
     const { address } = contract
     touch(address)
+    // their caller, which libraries read and make for a while
+    touch(SYSTEM_ADDRESS)
     const storage = accountAt(before, address)?.storage ?? emptyStorage
     if (contract === BEACON_ROOTS) {
       touch(address, [beaconSlot(timestamp), beaconSlot(timestamp) + RING])

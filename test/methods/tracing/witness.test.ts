@@ -220,6 +220,29 @@ test('debug_executionWitness has the headers that BLOCKHASH reads, oldest first'
   expect((await checkNewest()).headers).toHaveLength(1)
 })
 
+test('debug_executionWitness has the caller of the system contracts', async () => {
+  await start()
+  await ask('evm_mine')
+  expect([...keysOf(await checkNewest()).keys()]).toContain(`0x${'f'.repeat(39)}e`)
+})
+
+test.each([
+  { hardfork: 'homestead', value: '00', gas: 21_800 },
+  { hardfork: 'berlin', value: '01', gas: 36_000 },
+  { hardfork: 'osaka', value: '01', gas: 36_000 },
+] as const)(
+  'debug_executionWitness under $hardfork has an account whose existence decides that a call runs out of gas',
+  async ({ hardfork, value, gas }) => {
+    await start({ hardfork })
+    const [caller, called] = [`0x${'cc'.repeat(20)}`, `0x${'dd'.repeat(20)}`]
+    await ask('hardhat_setCode', caller, `0x600060006000600060${value}73${called.slice(2)}5af1`)
+    await ask('evm_mine')
+    await ask('eth_sendTransaction', { from: sender, to: caller, gas: `0x${gas.toString(16)}` })
+    const keys = keysOf(await ask<Witness>('debug_executionWitness', 'latest'))
+    expect([...keys.keys()]).toContain(called)
+  },
+)
+
 test('debug_executionWitness omits nodes that no key leads to', async () => {
   await start()
   await ask('evm_mine')

@@ -12,6 +12,11 @@ const LOOKING_AT: ReadonlySet<number> = new Set([
   ...[OP.BALANCE, OP.EXTCODESIZE, OP.EXTCODECOPY, OP.EXTCODEHASH, OP.SELFDESTRUCT],
 ])
 
+/** Operations with an address below the gas. */
+const CALLING: ReadonlySet<number> = new Set([
+  ...[OP.CALL, OP.CALLCODE, OP.DELEGATECALL, OP.STATICCALL],
+])
+
 /** SSTORE requires more than this (EIP-2200). */
 const SENTRY_GAS = 2300n
 
@@ -33,12 +38,14 @@ export class Touches {
   }
 
   step(step: InterpreterStep): void {
-    const word = step.stack.at(-1)
-    if (word === undefined || !this.#isTried(step)) return
     const { code } = step.opcode
+    const word = step.stack.at(CALLING.has(code) ? -2 : -1)
+    if (word === undefined || !this.#isTried(step)) return
     if (code === OP.SLOAD || code === OP.SSTORE) {
       this.#touch(addressFromBytes(step.address.bytes)).add(word)
-    } else if (LOOKING_AT.has(code)) this.#touch(addressFromBytes(paddedBytes(word, 20)))
+    } else if (LOOKING_AT.has(code) || CALLING.has(code)) {
+      this.#touch(addressFromBytes(paddedBytes(word, 20)))
+    }
   }
 
   enter({ to }: FrameStart, isStatic: boolean): void {
@@ -61,7 +68,8 @@ export class Touches {
     if (operation === undefined || stack.length < operation.takes || gasLeft < operation.gas) {
       return false
     }
-    const changes = code === OP.SSTORE || code === OP.SELFDESTRUCT
+    const pays = code === OP.CALL && stack.at(-3) !== 0n
+    const changes = code === OP.SSTORE || code === OP.SELFDESTRUCT || pays
     if (changes && this.#isStatic.at(-1) === true) return false
     return code !== OP.SSTORE || gasLeft > SENTRY_GAS || !isAtLeast(this.#hardfork, 'istanbul')
   }

@@ -80,7 +80,6 @@ export function call(frame: usize, kind: u32, top: usize, gas: i64): i32 {
   if (hasValue) granted += STIPEND
   store<u32>(layout.HAS_MORE_FRAMES, 1)
   if (isTraced()) closeStep(gas, top)
-  meet(target)
   if (has(target, layout.ACCOUNT_DELEGATED)) meet(delegateOf(target))
   const self = load<u32>(frame, layout.FRAME_ACCOUNT) as usize
   if (isDeepest(frame) || (hasValue && isBelow(self + layout.ACCOUNT_BALANCE, value))) {
@@ -164,10 +163,11 @@ function isDeepest(frame: usize): bool {
   return frame >= layout.FRAMES + layout.MAX_DEPTH * layout.FRAME
 }
 
-/** The cost besides base and memory. Accounts turn warm even if the gas is too little. */
+/** The cost besides base and memory. Accounts turn warm, and the target is read, even if the gas is too little. */
 @inline
 function payCall(kind: u32, target: usize, hasValue: bool, gas: i64): i64 {
   const fork = load<u32>(layout.FORK)
+  meet(target)
   if (fork >= layout.BERLIN) gas -= warm(target)
   if (hasValue) gas -= VALUE_GAS
   if (kind == CALL) {
