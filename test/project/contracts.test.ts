@@ -26,6 +26,7 @@ beforeAll(() => {
     'src/Shelf.sol': {
       content: `contract Shelf {
         struct Book { uint128 pages; bool isOpen; string title; }
+        mapping(uint256 => mapping(address => Book[])) stock;
         Book book = Book(300, true, "A title that is longer than the thirty-one bytes of a slot");
         int8 level = -3;
         address keeper = msg.sender;

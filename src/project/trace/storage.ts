@@ -204,6 +204,8 @@ function variablesOf({ layout, keys, style }: SlotNaming, read: ReadSlot) {
   if (!isObject(layout) || !Array.isArray(layout.storage) || !isObject(layout.types)) return found
   const types = layout.types
   let places = 0
+  // elements of mappings come after all variables, and those of mappings in mappings last: they may be more than there is room for
+  const later: (() => void)[] = []
   const put = (slot: bigint, depth: number, rest: Variable): void => {
     places += 1
     if (places > MOST_PLACES) return
@@ -215,18 +217,15 @@ function variablesOf({ layout, keys, style }: SlotNaming, read: ReadSlot) {
     const size = Number(type.numberOfBytes)
     switch (type.encoding) {
       case 'mapping':
-        if (depth >= DEEPEST) return
-        for (const key of keys) {
-          const keyName = keyText(String(type.key), key, style)
-          if (keyName === undefined) continue
-          const place = bigintFromBytes(keccak256(concatBytes(key, paddedBytes(slot, 32))))
-          expand(type.value, `${name}[${keyName}]`, place, 0, depth + 1)
-        }
+        if (depth < DEEPEST) later.push(() => keyed(type, name, slot, depth + 1))
         return
-      case 'dynamic_array':
+      case 'dynamic_array': {
         put(slot, depth, { name: `${name}.length`, type: 'uint', offset: 0, size: 32 })
-        elements(type, name, startOf(slot), MOST_ELEMENTS, depth)
+        const known = read(slot, depth > 0)
+        const length = known === undefined ? MOST_ELEMENTS : largest(known, Number)
+        elements(type, name, startOf(slot), Math.min(length, MOST_ELEMENTS), depth)
         return
+      }
       case 'bytes':
         for (const each of slotsOfText(slot, (at) => read(at, depth > 0))) {
           put(each, depth, { name, type: String(type.label), offset: 0, size: 32, head: slot })
@@ -242,6 +241,14 @@ function variablesOf({ layout, keys, style }: SlotNaming, read: ReadSlot) {
       const length = Number(/\[(\d+)\]$/.exec(String(type.label))?.[1] ?? 0)
       elements(type, name, slot, Math.min(length, MOST_ELEMENTS), depth)
     } else put(slot, depth, { name, type: abiType(type), offset, size })
+  }
+  const keyed = (type: JsonObject, name: string, slot: bigint, depth: number): void => {
+    for (const key of keys) {
+      const keyName = places > MOST_PLACES ? undefined : keyText(String(type.key), key, style)
+      if (keyName === undefined) continue
+      const place = bigintFromBytes(keccak256(concatBytes(key, paddedBytes(slot, 32))))
+      expand(type.value, `${name}[${keyName}]`, place, 0, depth)
+    }
   }
   const elements = (
     type: JsonObject,
@@ -262,6 +269,7 @@ function variablesOf({ layout, keys, style }: SlotNaming, read: ReadSlot) {
   for (const each of (layout.storage as readonly unknown[]).filter(isObject)) {
     expand(each.type, String(each.label), BigInt(String(each.slot)), Number(each.offset), 0)
   }
+  for (const next of later) next()
   return found
 }
 
@@ -304,9 +312,16 @@ function slotsOfText(
   head: bigint,
   read: (slot: bigint) => ReturnType<ReadSlot>,
 ): readonly bigint[] {
-  const { before, after } = read(head) ?? { before: 0n, after: 0n }
-  const length = Math.max(...[before, after].map((value) => (isLong(value) ? lengthOf(value) : 0)))
+  const known = read(head) ?? { before: 0n, after: 0n }
+  const length = largest(known, (value) => (isLong(value) ? lengthOf(value) : 0))
   return [head, ...contentSlots(head, length)]
+}
+
+function largest(
+  { before, after }: Omit<SlotChange, 'slot'>,
+  of: (value: bigint) => number,
+): number {
+  return Math.max(of(before), of(after))
 }
 
 function contentSlots(head: bigint, length: number): readonly bigint[] {
