@@ -1,6 +1,11 @@
 // ABIs: what people type becomes arguments, and bytes become values to read.
 import type { Abi, AbiEvent, AbiFunction, AbiParameter, Hex } from 'viem'
-import { decodeEventLog, decodeFunctionData, decodeFunctionResult } from 'viem/utils'
+import {
+  decodeEventLog,
+  decodeFunctionData,
+  decodeFunctionResult,
+  toFunctionSelector,
+} from 'viem/utils'
 import { attempt } from '../../core/errors.ts'
 import { amount, number as count } from '../../core/format.ts'
 import { jsonIn } from '../../core/objects.ts'
@@ -54,7 +59,7 @@ function hintOf({ type }: AbiParameter): string {
 function argumentOf(input: AbiParameter, given: unknown): unknown {
   const { type } = input
   const [, itemType, length = ''] = /^(.*)\[(\d*)\]$/.exec(type) ?? []
-  const value = typeof given === 'string' ? jsonIn(given) : given
+  const value = typeof given === 'string' ? jsonIn(exactIn(given)) : given
   if (itemType !== undefined) {
     if (!Array.isArray(value)) throw new Error('expected a list such as ["0x12", 5]')
     if (length !== '' && value.length !== Number(length))
@@ -82,16 +87,25 @@ function argumentOf(input: AbiParameter, given: unknown): unknown {
     if (text !== 'true' && text !== 'false') throw new Error('expected true or false')
     return text === 'true'
   }
-  if (/^u?int/.test(type)) return integerOf(text)
+  if (/^u?int/.test(type)) return integerOf(type, text)
   return type.startsWith('bytes') ? bytesOf(type, text) : text
 }
 
-function integerOf(text: string): bigint {
-  const isNegative = text.startsWith('-')
-  const size = text.replace('-', '').trim()
-  const value =
-    /[a-z]\s*$/i.test(size) && !size.startsWith('0x') ? parseEther(size) : parseCount(size)
-  return isNegative ? -value : value
+/** JSON whose large numbers are strings: as numbers they would lose digits. */
+function exactIn(json: string): string {
+  const large = /"(?:[^"\\]|\\.)*"|(?<![\d.])-?\d{16,}(?![\d.e])/gi
+  return json.replace(large, (each) => (each.startsWith('"') ? each : `"${each}"`))
+}
+
+function integerOf(type: string, text: string): bigint {
+  const [, minus, size = ''] = /^\s*([-−]?)\s*(.*?)\s*$/.exec(text) ?? []
+  const amount =
+    /[a-z]$/i.test(size) && !size.startsWith('0x') ? parseEther(size) : parseCount(size)
+  const value = minus ? -amount : amount
+  const bits = Number(type.replace(/\D/g, '') || 256)
+  const kept = type.startsWith('u') ? BigInt.asUintN(bits, value) : BigInt.asIntN(bits, value)
+  if (kept !== value) throw new Error(`expected a number that fits ${type}, got ${count(value)}`)
+  return value
 }
 
 function bytesOf(type: string, text: string): string {
@@ -146,10 +160,8 @@ export function eventIn(
 /** The arguments of a call; undefined if the ABI has no such function. */
 export function argumentsIn(abi: readonly unknown[], input: string): NamedValues | undefined {
   return attempt(() => {
-    const { functionName, args = [] } = decodeFunctionData({ abi: abi as Abi, data: input as Hex })
-    const item = functionsOf(abi).find(
-      ({ name, inputs }) => name === functionName && inputs.length === args.length,
-    )
+    const { args = [] } = decodeFunctionData({ abi: abi as Abi, data: input as Hex })
+    const item = functionsOf(abi).find((each) => input.startsWith(toFunctionSelector(each)))
     return args.map((each, i) => [labelOf(item?.inputs[i] ?? { type: '' }, i), valueText(each)])
   })
 }
