@@ -94,3 +94,8 @@ export function Cell(props: { children?: Children; className?: string }): VNode 
   const { children, className = '' } = props
   return html`<div role="cell" class=${`cell cut ${className}`}>${children}</div>`
 }
+
+/** Space before what is within something else; most of the cell is left for what it is. */
+export function indentAt(pixels: number): string {
+  return `min(${pixels}px, 40%)`
+}

@@ -15,7 +15,7 @@ import { useRead } from '../data/use.ts'
 import { classes, html, typedIn, type VNode } from '../html.ts'
 import { Empty, Panel, Waiting } from '../parts/basics.ts'
 import { useKeys } from '../parts/keys.ts'
-import { Cell, List } from '../parts/list.ts'
+import { Cell, indentAt, List } from '../parts/list.ts'
 import { Source } from '../parts/source.ts'
 import { placeOf } from '../parts/storage.ts'
 import { useTransaction } from '../parts/transactions.ts'
@@ -93,6 +93,9 @@ function whyNoSource(sources: RpcSources | null | undefined): string {
     : 'The compiler made this instruction, from no place in the source.'
 }
 
+/** Calls that are shown, the innermost. */
+const MOST_FRAMES = 10
+
 interface ControlsProps {
   readonly run: RecordedRun
   readonly step: number
@@ -103,6 +106,8 @@ interface ControlsProps {
 function Controls({ run, step, move, moveLine }: ControlsProps): VNode {
   const last = run.steps.length - 1
   const { gas, error } = run.steps[step]!
+  const frames = framesAround(run, step)
+  const more = frames.length - MOST_FRAMES
   return html`<div class="controls flow" role="group" aria-label="Steps">
     <button type="button" disabled=${step === 0} onClick=${() => moveLine(-1)} title="Shift and ←">Line back</button>
     <button type="button" disabled=${step === 0} onClick=${() => move(step - 1)} title="←">Step back</button>
@@ -112,7 +117,7 @@ function Controls({ run, step, move, moveLine }: ControlsProps): VNode {
     <span class="step-count">${count(step + 1)} of ${count(last + 1)}</span>
     <span class="dim">${count(gas)} gas left</span>
     ${error && html`<span class="bad">${error}</span>`}
-    <ol class="frames flow" aria-label="Call stack">${framesAround(run, step).map(
+    <ol class="frames flow" aria-label="Call stack">${more > 0 && html`<li class="dim">${count(more)} outer calls</li>`}${frames.slice(-MOST_FRAMES).map(
       ({ code, kind }) => html`<li>
       <span class="dim">${kind.toLowerCase()}</span> ${typeof code === 'string' ? html`<a class="mono" href=${linkTo(['address', code])} title=${code}>${short(code)}</a>` : 'new contract'}</li>`,
     )}</ol>
@@ -129,7 +134,7 @@ function StepCells({ index, step, isNow, hash }: StepProps): VNode {
   return html`
     <${Cell} className="dim">${count(index + 1)}<//>
     <${Cell} className="dim">${step.pc}<//>
-    <${Cell}><span style=${{ paddingLeft: `${(step.depth - 1) * 10}px` }}></span><a href=${linkTo(['debug', hash], { step: index })} onClick=${show} aria-current=${isNow ? 'step' : undefined}
+    <${Cell}><span style=${{ paddingLeft: indentAt(10 * (step.depth - 1)) }}></span><a href=${linkTo(['debug', hash], { step: index })} onClick=${show} aria-current=${isNow ? 'step' : undefined}
       class=${classes('mono', step.error !== undefined && 'bad')}>${step.op}</a><//>
     <${Cell} className="dim">${count(step.gasCost)}<//>`
 }

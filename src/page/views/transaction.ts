@@ -9,7 +9,7 @@ import type { RpcLog, RpcSources, RpcTrace, RpcTraceNode, RpcTransaction } from 
 import { NOTHING, useNames, useRead } from '../data/use.ts'
 import { classes, html, type VNode } from '../html.ts'
 import { Empty, Fact, Hex, HexLink, Linked, Long, Panel, Title, Waiting } from '../parts/basics.ts'
-import { Cell, List } from '../parts/list.ts'
+import { Cell, indentAt, List } from '../parts/list.ts'
 import { Excerpt } from '../parts/source.ts'
 import { ChangeGroup } from '../parts/storage.ts'
 import { callText, OutcomeBadge, useDescription, useTransaction } from '../parts/transactions.ts'
@@ -188,7 +188,7 @@ function NodeCells({ row, toggle }: { row: TreeRow; toggle: (key: string) => voi
   const shown = node.to ? cut(nameText(name.split(/[.(]/, 1)[0]!, node.to)) : ''
   const text = shown.startsWith('“') ? `${cut(name)} ${short(node.to!)}` : cut(name)
   return html`
-    <${Cell} className="node"><span class="indent" style=${{ width: `${depth * 18}px` }}></span>
+    <${Cell} className="node"><span style=${{ flex: 'none', width: indentAt(18 * depth) }}></span>
       ${
         steps.length > 0
           ? html`<button type="button" class="quiet fold" aria-expanded=${!isClosed} aria-label=${`Steps of ${cut(name, 100)}`} onClick=${() => toggle(key)}>${isClosed ? '+' : '−'}</button>`

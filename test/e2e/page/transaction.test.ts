@@ -1,4 +1,5 @@
 // What a transaction did: its calls, its events and storage, why it failed, and the debugger.
+import type { Locator } from 'playwright-core'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { Stage } from './browser.ts'
 import { ALICE, BOB, deploySwap, type Swapping } from './swap.ts'
@@ -43,6 +44,16 @@ test('a swap shows its calls with gas, events between them, and storage changes 
   await page.getByRole('button', { name: 'Steps of Pool.swap(500)' }).press('Enter')
   await calls.filter({ hasText: 'Token.transferFrom' }).waitFor({ state: 'detached' })
 })
+
+/** Pixels of something that its cell does not cut off. */
+async function seenWidth(part: Locator): Promise<number> {
+  return await part.evaluate((element) => {
+    const [own, cell] = [element, element.closest('.cell')!].map((each) =>
+      each.getBoundingClientRect(),
+    )
+    return Math.min(own!.right, cell!.right) - own!.left
+  })
+}
 
 describe('the debugger', () => {
   test('goes step by step and line by line, forward and back, with the keyboard', async () => {
@@ -100,6 +111,34 @@ describe('the debugger', () => {
     await stage.open(`#/debug/${hash}`)
     await page.getByRole('region', { name: 'Source' }).getByText('contract Token {').waitFor()
     await page.getByText('new contract').waitFor()
+  })
+
+  test('has room for names and instructions below hundreds of calls', async () => {
+    const { page } = stage
+    // calls itself with all gas
+    const data = '0x675f5f5f5f5f305af15f5260086018f3'
+    const made = await stage.rpc('eth_sendTransaction', { from: ALICE, data, gas: '0x30000' })
+    const receipt = await stage.rpc('eth_getTransactionReceipt', made)
+    const { contractAddress: to } = receipt as { contractAddress: string }
+    const hash = await stage.rpc('eth_sendTransaction', { from: ALICE, to, gas: '0x30000' })
+    const { structLogs } = (await stage.rpc('debug_traceTransaction', hash)) as {
+      structLogs: { depth: number }[]
+    }
+    const deepest = Math.max(...structLogs.map(({ depth }) => depth))
+    expect(deepest).toBeGreaterThan(100)
+    const step = structLogs.findIndex(({ depth }) => depth === deepest)
+    for (const width of [360, 1280]) {
+      await page.setViewportSize({ width, height: 800 })
+      await stage.open(`#/debug/${hash}?step=${step}`)
+      expect(await seenWidth(stage.rows('Instructions').locator('[aria-current]'))).toBeGreaterThan(
+        20,
+      )
+      await page.getByText(`${deepest - 10} outer calls`).waitFor()
+      await stage.open(`#/tx/${hash}`)
+      await page.getByRole('rowgroup', { name: 'Calls' }).evaluate((box) => box.scrollTo(0, 2_700))
+      const row = stage.rows('Calls').and(page.locator('[aria-rowindex="92"]'))
+      expect(await seenWidth(row.getByRole('link'))).toBeGreaterThan(30)
+    }
   })
 
   test('says that a transfer runs no code', async () => {
