@@ -69,12 +69,14 @@ class Engines {
 /** What the chains of a thread share. */
 export function openCommon(options: CommonOptions): Common {
   const { settings, hooks, otherThreads, onBug } = options
-  const { onArtifacts: report = () => undefined } = hooks.observer ?? {}
+  const { folder, observer: { onArtifacts: report = () => undefined } = {} } = hooks
+  const subscriptions = new Subscriptions()
+  const onNames = (): void => subscriptions.notifyNames()
   return {
     ...options,
     environment: { ...systemEnvironment, ...hooks.environment },
     engines: new Engines(onBug),
-    subscriptions: new Subscriptions(),
-    artifacts: new ArtifactsDoor({ settings, folder: hooks.folder, report, otherThreads, onBug }),
+    subscriptions,
+    artifacts: new ArtifactsDoor({ settings, folder, report, onBug, onNames, otherThreads }),
   }
 }

@@ -188,7 +188,7 @@ function Problem(): VNode | false {
     return html`<p class="failure notice bad" role="alert">This page cannot read the chain: ${problem}</p>`
   return (
     status === 'lost' &&
-    html`<p class="notice warn" role="alert">devchain does not respond. The page goes on when it is back.</p>`
+    html`<p class="notice warn" role="alert">devchain does not respond${client.path !== '/' && ` at ${client.path}`}. The page goes on when it is back.</p>`
   )
 }
 

@@ -18,6 +18,8 @@ interface ArtifactsDoorOptions {
   readonly folder: string | undefined
   readonly report: (event: ProjectEvent) => void
   readonly onBug: (error: unknown) => void
+  /** Contracts may have other names. */
+  readonly onNames: () => void
   /** Undefined if there are none. */
   readonly otherThreads?: OtherThreads | undefined
 }
@@ -162,14 +164,18 @@ export class ArtifactsDoor {
 
   async #load(): Promise<Loaded> {
     const report = this.#report
-    const { onBug } = this.#options
+    const { onBug, onNames } = this.#options
     const [{ Artifacts }, { Project }, { GasTotals }] = await Promise.all([
       import('./artifacts.ts'),
       import('./project.ts'),
       import('./gas/report.ts'),
     ])
     const { folder } = this
-    const artifacts = new Artifacts({ folder, report, onBug, onRead: () => gas.settle() })
+    const onRead = (): void => {
+      gas.settle()
+      onNames()
+    }
+    const artifacts = new Artifacts({ folder, report, onBug, onRead })
     if (this.#isClosed) artifacts.close()
     const warn = (warning: string): void => report({ event: 'artifacts', warning })
     const { catalogue, details } = artifacts

@@ -4,6 +4,7 @@ import { limitExceeded } from '../../core/errors.ts'
 import { type Hex, hexFromBytes } from '../../core/hex.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { type Announcements, announcementsOf } from '../../node/events/changes.ts'
+import { headChange } from '../../node/ledger/blocktree.ts'
 import type { SyncStatus } from '../../node/peers.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { Session } from '../../rpc/session.ts'
@@ -88,6 +89,14 @@ export class Subscriptions {
       if (watcher.chain !== chain || watcher.session === caller) continue
       result ??= describe()
       watcher.session.notify('eth_subscription', { most: 1, params: [{ subscription, result }] })
+    }
+  }
+
+  /** Notifies subscribers of `changes` on all chains that accounts or contracts got other names: no state changed. */
+  notifyNames(): void {
+    for (const [{ state }, { members }] of this.#audiences) {
+      const head = headChange(state.tree, state.tree)
+      notify(members, announcementsOf({ before: state, after: state, head, dropped: [] }))
     }
   }
 

@@ -209,10 +209,10 @@ export const projectMethods: Methods = [
     result: labels,
     example: { params: [{ [ACCOUNT]: 'alice' }] },
     effects: 'node',
-    handle: async ({ project }, given) => {
-      const opened = await project.open()
-      await opened.labels.set(given)
-      return opened.labels.all
+    handle: async ({ project, subscriptions }, given) => {
+      const { labels: named } = await project.open()
+      await named.set(given).finally(() => subscriptions.notifyNames())
+      return named.all
     },
   }),
   method('devchain_traceTransaction', {

@@ -310,13 +310,14 @@ function polledInstead(
   return kind === 'newPendingTransactions' ? filters.addPendingFilter() : undefined
 }
 
-/** Any change of the chain's state, also one without a block: a balance that was set, a snapshot, a revert. */
+/** Any change of the chain's state, also one without a block: a balance that was set, a snapshot, a revert. Or of names alone. */
 const changeShape = shape<StateChange>('change', {
   blockNumber: field(quantityResult, ({ after }) => headOf(after.tree).block.header.number),
   blockHash: field(hash, ({ after }) => headOf(after.tree).block.hash),
   removed: field(quantityResult, ({ head }) => head.removed.length),
   added: field(quantityResult, ({ head }) => head.added.length),
   pending: field(quantityResult, ({ after }) => after.pool.size),
+  names: field(boolean, ({ before, after }) => before === after),
 })
 
 /** Heads per change of the chain, as in the summary: a billion blocks can be mined at once. */

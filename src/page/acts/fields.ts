@@ -46,8 +46,10 @@ const parseDuration: Parser<bigint> = parser('a time such as 90, 5 min or 1 d', 
 /** Seconds since 1970 of `2030-01-01 12:00`, in UTC, or of seconds. */
 const parseMoment: Parser<bigint> = parser('a time such as 2030-01-01 12:00', (text) => {
   if (/^\d{5,}$/.test(text)) return BigInt(text)
-  const ms = Date.parse(`${text.replace(' ', 'T')}${text.length > 10 ? 'Z' : ''}`)
-  return Number.isNaN(ms) ? undefined : BigInt(Math.floor(ms / 1000))
+  const [, day, hour = '00:00'] =
+    /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d(?::\d\d)?))?( ?UTC|Z)?$/.exec(text) ?? []
+  const ms = Date.parse(`${day}T${hour}Z`)
+  return Number.isNaN(ms) ? undefined : BigInt(ms / 1000)
 })
 
 export const parseAddress: Parser<string> = parser('an address', (text) =>

@@ -110,7 +110,7 @@ function DirectEntry({ of }: { of: RpcDirectChange }): VNode {
 /** The parts of an account: what one has that nobody used, and how a value is shown. */
 const PARTS = {
   balance: ['0x0', (value: string) => ether(BigInt(value))],
-  nonce: ['0x0', (value: string) => count(Number(value))],
+  nonce: ['0x0', (value: string) => count(BigInt(value))],
   code: ['0x', (value: string) => (value === '0x' ? 'none' : plural(value.length / 2 - 1, 'byte'))],
 } as const
 

@@ -7,7 +7,7 @@ export type Head = Readonly<{ number: number; hash: string }>
 export interface ChainView {
   readonly status: 'connecting' | 'open' | 'lost'
   readonly head: Head | undefined
-  /** Changes when blocks were taken away: what was read by number or transaction may differ. */
+  /** Changes when blocks were taken away, or names: what was read by number or transaction may differ. */
   readonly era: number
   /** Changes with every change of the chain. */
   readonly version: number
@@ -17,7 +17,7 @@ export interface ChainView {
   readonly problem: string | undefined
 }
 
-/** How long a result stays right: until blocks are taken away, or until the next change. */
+/** How long a result stays right: until blocks are taken away or names change, or until the next change. */
 export type Lifetime = 'era' | 'now'
 
 export interface Kept {
@@ -28,7 +28,9 @@ export interface Kept {
   readonly size: number
 }
 
-type ChangeNews = Readonly<Record<'blockNumber' | 'blockHash' | 'removed' | 'pending', string>>
+type ChangeNews = Readonly<
+  Record<'blockNumber' | 'blockHash' | 'removed' | 'added' | 'pending', string>
+> & { readonly names: boolean }
 
 /** Results, and their sizes, of which at most twice as many are kept. */
 const KEPT = 2_000
@@ -121,26 +123,31 @@ class ChainClient extends EventTarget {
     this.#kept = new LruCache(KEPT, KEPT_SIZE)
     try {
       await this.subscribe('changes', (result) => this.#take(result as ChangeNews))
-      const [block, chainId, status] = await Promise.all([
+      const [block, status] = await Promise.all([
         this.request<{ number: string; hash: string }>('eth_getBlockByNumber', 'latest', false),
-        this.request<string>('eth_chainId'),
         this.request<{ pending: string; queued: string }>('txpool_status'),
+        this.#readChainId(),
       ])
       const head = { number: Number(block.number), hash: block.hash }
       const pending = Number(status.pending) + Number(status.queued)
-      const now = { head, pending, chainId: Number(chainId), problem: undefined }
-      this.#set({ ...now, status: 'open', era: this.#view.era + 1 })
+      this.#set({ head, pending, problem: undefined, status: 'open', era: this.#view.era + 1 })
     } catch (error) {
       // a lost connection is begun again
       if (error instanceof CallError) this.#set({ problem: error.message })
     }
   }
 
-  #take({ blockNumber, blockHash, removed, pending }: ChangeNews): void {
+  async #readChainId(): Promise<void> {
+    this.#set({ chainId: Number(await this.request<string>('eth_chainId')) })
+  }
+
+  #take({ blockNumber, blockHash, removed, added, pending, names }: ChangeNews): void {
+    // the id of a chain can be set, and no block comes of it
+    if (Number(added) === 0) void this.#readChainId().catch(() => undefined)
     const head = { number: Number(blockNumber), hash: blockHash }
     const { era, version } = this.#view
     const next = { head, pending: Number(pending), version: version + 1 }
-    this.#set({ ...next, era: Number(removed) > 0 ? era + 1 : era })
+    this.#set({ ...next, era: names || Number(removed) > 0 ? era + 1 : era })
   }
 
   /** Listeners hear of many changes at once. */

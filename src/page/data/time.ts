@@ -1,6 +1,6 @@
 // Points in time: blocks of the chain, and of branches that reverts and reorgs left.
 import { memoizeByIdentity } from '../../core/lrucache.ts'
-import type { Lifetime } from './chain.ts'
+import { client, type Lifetime } from './chain.ts'
 import { hex } from './format.ts'
 import type { Route } from './route.ts'
 import type { RpcBlock, RpcLeftBlock } from './shapes.ts'
@@ -56,9 +56,10 @@ export function leftUpTo({ branch, number }: Point): readonly RpcLeftBlock[] {
   return branch.left.filter(isUpTo).slice(-MOST_SEARCHED)
 }
 
-/** The state at a route's point, as methods take it. */
+/** The state at a route's point, as methods take it. A number that the chain lacks, as after a reset, is the newest block. */
 export function stateOf({ at }: Route): BlockParam {
-  return at === undefined ? 'latest' : typeof at === 'number' ? hex(at) : { blockHash: at }
+  if (typeof at === 'string') return { blockHash: at }
+  return at === undefined || at >= (client.view.head?.number ?? 0) ? 'latest' : hex(at)
 }
 
 /** Branches off the chain, one for each last block, those that were left last come first; undefined until they are read. */

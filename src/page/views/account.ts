@@ -75,7 +75,7 @@ function AccountFacts({ address, block, code, contract }: ContractProps & { code
   const { name, guess, via, proxy, compiler } = contract ?? {}
   return html`<dl class="facts">
     <${Fact} name="Balance">${balance === undefined ? '' : ether(BigInt(balance))}<//>
-    <${Fact} name="Nonce">${nonce === undefined ? '' : count(Number(nonce))}<//>
+    <${Fact} name="Nonce">${nonce === undefined ? '' : count(BigInt(nonce))}<//>
     <${Fact} name="Code">${isContract ? plural(code.length / 2 - 1, 'byte') : undefined}<//>
     <${Fact} name="Runs">${name && html`${guess && 'code like that of '}<${Long} text=${name} />${via && ` ${VIA[via] ?? ''}`}${proxy && html` <span class="dim">(${proxy})</span>`}`}<//>
     <${Fact} name="Compiler">${compiler || undefined}<//>

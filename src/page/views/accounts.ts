@@ -90,7 +90,7 @@ function AccountCells(props: AccountCellsProps): VNode {
     <${Cell} className=${name === undefined ? 'dim' : ''}>${label}<//>
     <${Cell}><${HexLink} value=${address} to="address" /><//>
     <${Cell}>${balance && ether(BigInt(balance))}<//>
-    <${Cell} className="dim">${nonce && count(Number(nonce))}<//>
+    <${Cell} className="dim">${nonce && count(BigInt(nonce))}<//>
     ${tokens.map((token) => html`<${TokenCell} key=${token.address} token=${token} holder=${address} block=${block} />`)}`
 }
 

@@ -39,7 +39,7 @@ function Block({ block }: { block: RpcBlock }): VNode {
     <${Panel} title="Header">
       <dl class="facts">
         <${Fact} name="Time">${time(BigInt(block.timestamp))} UTC ${spent ? html`<span class="dim">${duration(1000 * spent)} after its parent</span>` : ''}<//>
-        <${Fact} name="Gas used">${count(Number(block.gasUsed))} <span class="dim">of ${count(Number(block.gasLimit))}</span><//>
+        <${Fact} name="Gas used">${count(BigInt(block.gasUsed))} <span class="dim">of ${count(BigInt(block.gasLimit))}</span><//>
         <${Fact} name="Base fee">${block.baseFeePerGas && fee(BigInt(block.baseFeePerGas))}<//>
         <${Fact} name="Size">${plural(Number(block.size), 'byte')}<//>
         <${Fact} name="Miner"><${HexLink} value=${block.miner} to="address" /><//>

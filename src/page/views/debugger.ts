@@ -117,10 +117,12 @@ function Controls({ run, step, move, moveLine }: ControlsProps): VNode {
     <span class="step-count">${count(step + 1)} of ${count(last + 1)}</span>
     <span class="dim">${count(gas)} gas left</span>
     ${error && html`<span class="bad">${error}</span>`}
-    <ol class="frames flow" aria-label="Call stack">${more > 0 && html`<li class="dim">${count(more)} outer calls</li>`}${frames.slice(-MOST_FRAMES).map(
-      ({ code, kind }) => html`<li>
+    <ol class="frames flow" aria-label="Call stack">${more > 0 && html`<li class="dim">${count(more)} outer calls</li>`}${frames
+      .slice(-MOST_FRAMES)
+      .map(
+        ({ code, kind }) => html`<li>
       <span class="dim">${kind.toLowerCase()}</span> ${typeof code === 'string' ? html`<a class="mono" href=${linkTo(['address', code])} title=${code}>${short(code)}</a>` : 'new contract'}</li>`,
-    )}</ol>
+      )}</ol>
   </div>`
 }
 

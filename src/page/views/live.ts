@@ -48,7 +48,7 @@ function BlockCells({ branch, number }: { branch: TimeBranch; number: number }):
   const share = value ? gas / Math.max(1, Number(value.gasLimit)) : 0
   return html`
     <${Cell}><a class="strong" href=${linkTo(['block', placeOn(branch, number)])}>${count(number)}</a><//>
-    <${Cell} className="dim">${value && time(BigInt(value.timestamp)).slice(-8)}<//>
+    <${Cell} className="dim">${value && time(BigInt(value.timestamp)).replace(/^\d{4}-\S+ /, '')}<//>
     <${Cell} className=${classes(value?.transactions.length === 0 && 'dim')}>${value && (value.transactions.length === 0 ? 'none' : count(value.transactions.length))}<//>
     <${Cell}>${value && html`<i class="bar" aria-hidden="true" style=${{ '--share': `${Math.max(share * 100, gas > 0 ? 2 : 0)}%` }}></i>${count(gas)}`}<//>
     <${Cell} className="dim">${value?.baseFeePerGas && fee(BigInt(value.baseFeePerGas))}<//>

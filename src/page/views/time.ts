@@ -164,7 +164,7 @@ function ChangeCells({ address, from, at, name }: BetweenProps): VNode {
     <${Cell}><${HexLink} value=${address} to="address" name=${name} /><//>
     <${Cell} className="dim">${old !== undefined && ether(old)}<//>
     <${Cell}>${now !== undefined && ether(now)} ${grew !== 0n && html`<span class=${grew > 0n ? 'good' : 'bad'}>${grew > 0n ? `+${ether(grew)}` : `−${ether(-grew)}`}</span>`}<//>
-    <${Cell}>${changeText(values.slice(2, 4), (value) => count(Number(value)))}<//>
+    <${Cell}>${changeText(values.slice(2, 4), (value) => count(BigInt(value)))}<//>
     <${Cell}>${changeText(values.slice(4), (value) => plural(value.length / 2 - 1, 'byte'))}<//>`
 }
 
@@ -178,13 +178,21 @@ function changeText(
     : `${text(before)} to ${text(after)}`
 }
 
+/** Snapshots that are listed at first: some tests take one each. */
+const MOST_SNAPSHOTS = 20
+
 function Snapshots({ snapshots }: { snapshots: readonly RpcSnapshot[] }): VNode {
   const [name, setName] = useState('')
+  const [most, setMost] = useState(MOST_SNAPSHOTS)
   return html`<${Panel} title="Snapshots" note=${count(snapshots.length)}>
     <div class="flow inset"><input aria-label="Name of a new snapshot" placeholder="Name" value=${name} onInput=${(event: Event) => setName(typedIn(event))} /></div>
     ${name !== '' && html`<${Offer} key=${name} label=${`Take the snapshot ${name}`} about="Keeps the chain as it is now under this name." call=${call('devchain_snapshot', { name })} />`}
     ${snapshots.length === 0 && html`<${Empty}>There is no snapshot.<//>`}
-    ${[...snapshots].reverse().map((each) => html`<${SnapshotRow} key=${each.id} ...${each} />`)}
+    ${snapshots
+      .slice(-most)
+      .reverse()
+      .map((each) => html`<${SnapshotRow} key=${each.id} ...${each} />`)}
+    ${snapshots.length > most && html`<p class="inset"><button type="button" onClick=${() => setMost(snapshots.length)}>Show all ${count(snapshots.length)} snapshots</button></p>`}
   <//>`
 }
 

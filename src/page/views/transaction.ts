@@ -134,6 +134,7 @@ function TransactionFacts({ transaction, receipt, names, left }: TransactionFact
   const created = receipt?.contractAddress
   const used = receipt ? BigInt(receipt.gasUsed) : undefined
   const price = BigInt(receipt?.effectiveGasPrice ?? 0)
+  const blobs = BigInt(receipt?.blobGasUsed ?? 0) * BigInt(receipt?.blobGasPrice ?? 0)
   const account = (address: string, name?: string | null): VNode =>
     html`<${HexLink} value=${address} to="address" name=${name} isWhole />`
   const block = (number: number): VNode =>
@@ -145,9 +146,9 @@ function TransactionFacts({ transaction, receipt, names, left }: TransactionFact
     <${Fact} name="To">${to === null ? undefined : account(to, names?.to)}<//>
     <${Fact} name="Created">${created ? account(created, names?.to) : undefined}<//>
     <${Fact} name="Value">${ether(BigInt(value))}<//>
-    <${Fact} name="Gas">${used !== undefined && `${count(used)} used `}<span class="dim">limit ${count(Number(gas))}</span><//>
-    <${Fact} name="Fee">${used && html`${ether(used * price)} <span class="dim">${fee(price)} per gas</span>`}<//>
-    <${Fact} name="Nonce">${count(Number(nonce))}<//>
+    <${Fact} name="Gas">${used !== undefined && `${count(used)} used `}<span class="dim">limit ${count(BigInt(gas))}</span><//>
+    <${Fact} name="Fee">${used && html`${ether(used * price + blobs)} <span class="dim">${fee(price)} per gas${blobs > 0n && `, ${ether(blobs)} for blobs`}</span>`}<//>
+    <${Fact} name="Nonce">${count(BigInt(nonce))}<//>
     <${Fact} name="Type">${['legacy', 'access list', 'dynamic fee', 'blob', 'set code'][Number(type)] ?? type}<//>
     <${Fact} name="Input">${input === '0x' ? 'none' : html`<${Input} to=${to} input=${input} />`}<//>
   </dl>`

@@ -36,6 +36,8 @@ test('blocks and transactions appear as they come, with names and failures', asy
   await transfer.getByRole('link', { name: 'alice' }).waitFor()
   await transfer.getByRole('link', { name: 'bob' }).waitFor()
   await transfer.getByRole('img', { name: 'Succeeded' }).waitFor()
+  await rpc('devchain_label', { [BOB]: 'robert' })
+  await transfer.getByRole('link', { name: 'robert' }).waitFor()
   const hash = await send({ to: undefined, data: BOX })
   const receipt = await rpc('eth_getTransactionReceipt', hash)
   const { contractAddress: to } = receipt as { contractAddress: string }
@@ -131,6 +133,21 @@ test('a chain at a path has its own page', async () => {
   await stage.page.getByRole('link', { name: 'Newest block #0' }).waitFor()
   const chains = (await rpc('devchain_chains')) as readonly { path: string }[]
   expect(chains.map((chain) => chain.path)).toEqual(['/', '/7'])
+})
+
+test('large times and limits have all digits, and a chain id that is set is shown', async () => {
+  await rpc('evm_setBlockGasLimit', '0x7fffffffffffffff')
+  await rpc('evm_setNextBlockTimestamp', '0x45d964b800')
+  await rpc('evm_mine')
+  await stage.open()
+  await rowsOf('Blocks').filter({ hasText: '300,000,000,000 s' }).waitFor()
+  await rpc('anvil_setChainId', 555)
+  await stage.page.getByText('chain 555').waitFor()
+  await stage.open('#/block/1')
+  await stage.page.getByText('of 9,223,372,036,854,775,807').waitFor()
+  await rpc('hardhat_setNonce', ALICE, '0xfffffffffffffffd')
+  await stage.open(`#/address/${ALICE}`)
+  await stage.page.getByText('18,446,744,073,709,551,613').waitFor()
 })
 
 test('a list of 10,000 blocks draws what is in sight, and keeps its place when blocks come', async () => {

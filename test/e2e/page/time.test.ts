@@ -191,6 +191,29 @@ test('a snapshot is taken, reverted to, branched from and dropped', async () => 
   await page.getByText('There is no snapshot.').waitFor()
 })
 
+test('of many snapshots the newest are listed, and all when asked to', async () => {
+  const { page } = stage
+  for (let i = 0; i < 60; i++) await stage.rpc('evm_snapshot')
+  await stage.open('#/time')
+  const listed = page.getByRole('heading', { name: /^Snapshot \d+$/ })
+  await listed.first().getByText('Snapshot 60').waitFor()
+  expect(await listed.count()).toBe(20)
+  await page.getByRole('button', { name: 'Show all 60 snapshots' }).click()
+  await expect.poll(() => listed.count()).toBe(60)
+})
+
+test('a link to a block that a reset took away shows the newest, on all views', async () => {
+  await stage.open('#/accounts?at=3')
+  await stage.page.getByText('You see the chain after block 3.').waitFor()
+  await stage.rpc('evm_reset')
+  await stage.page.getByText('You see the chain after block 0.').waitFor()
+  const [first] = (await stage.rpc('eth_accounts')) as readonly [string]
+  const row = stage.rows('Accounts').nth(1)
+  await row.getByText('10,000 ether', { exact: true }).waitFor()
+  await stage.open(`#/address/${first}?at=3`)
+  await stage.page.getByText('10,000 ether').waitFor()
+})
+
 test('axe-core finds nothing, and nothing is wider than the window', async () => {
   await stage.rpc('devchain_snapshot', 'paid')
   expect(await stage.inspect('#/time?at=3&from=1', '#/time?at=1')).toEqual([])
