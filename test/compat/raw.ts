@@ -35,6 +35,13 @@ export const RAW_FOREIGN_LEGACY: string = await account.signTransaction({
 /** With a nonce that leaves a gap. */
 export const RAW_GAP: string = await account.signTransaction({ ...PLAIN, nonce: 5 })
 
+/** A creation without code. */
+export const RAW_EMPTY: string = await account.signTransaction({
+  ...PLAIN,
+  to: undefined,
+  gas: 60_000n,
+})
+
 /** With a signature that nobody made. */
 export const RAW_UNSIGNED: string = `${RAW_TRANSFER.slice(0, -64)}${'f'.repeat(64)}`
 

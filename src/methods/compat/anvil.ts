@@ -41,6 +41,7 @@ const ANVIL_HALTS: readonly (readonly [RegExp, string])[] = [
   [/^max code size/, 'CreateContractSizeLimit'],
   [/^max initcode size/, 'CreateInitCodeSizeLimit'],
   [/^return data/, 'OutOfOffset'],
+  [/^precompile failed/, 'PrecompileError'],
 ]
 
 const NO_SIGNER: Wording = { code: INVALID_PARAMS, message: 'No Signer available' }

@@ -10,14 +10,7 @@ import { describeCap } from '../../protocol/stategas.ts'
 import type { World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
 import type { BlockReference } from '../ledger/references.ts'
-import {
-  asCalled,
-  type CallOptions,
-  contextAt,
-  funded,
-  messageOf,
-  runMessage,
-} from './callcontext.ts'
+import { type CallOptions, calledOn, contextAt, runMessage } from './callcontext.ts'
 import type { BlockOverrides } from './overrides.ts'
 import type { CallRequest } from './request.ts'
 
@@ -36,9 +29,8 @@ export function call(
   options?: CallOptions,
 ): MaybePromise<Outcome> {
   return whenThere(contextAt(chain, reference, options), (given) => {
-    const context = chain.state.config.behaviour.callsAskForFunds ? given : funded(given, request)
-    const message = messageOf(context, request)
-    return runMessage(asCalled(context, message, options?.blockOverrides), message, options)
+    const { context, message } = calledOn(given, request, options?.blockOverrides)
+    return runMessage(context, message, options)
   })
 }
 
@@ -63,9 +55,8 @@ export async function callMany(
     for (const request of transactions) {
       throwIfCancelled(options?.cancellation)
       const current = { ...context, world: world ?? context.world }
-      const message = messageOf(current, request)
-      const called = asCalled(current, message, blockOverrides)
-      const outcome = await runMessage(called, message, options)
+      const called = calledOn(current, request, blockOverrides)
+      const outcome = await runMessage(called.context, called.message, options)
       world = outcome.world
       outcomes.push(outcome)
       await yieldIfDue()

@@ -1,6 +1,6 @@
 // What a message runs on: the world and block after overrides, and the complete message.
 import { larger, MAX_UINT64, smaller } from '../../core/bigints.ts'
-import { EMPTY_BYTES, ZERO_ADDRESS } from '../../core/hex.ts'
+import { type Address, EMPTY_BYTES, ZERO_ADDRESS } from '../../core/hex.ts'
 import { memoizeByIdentity } from '../../core/lrucache.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import type { Cancellation } from '../../evm/cancellation.ts'
@@ -15,6 +15,7 @@ import type {
 import { areBlobsFree, highestBlobCost, intrinsicGas, isFree } from '../../protocol/fees.ts'
 import { requireAuthorizations } from '../../protocol/transactions/transactionrules.ts'
 import { balanceAt, type World } from '../../state/world.ts'
+import { addresses } from '../accounts/accounts.ts'
 import type { Chain } from '../chain/chain.ts'
 import { type Rerun, withRerun } from '../chain/failedrun.ts'
 import { readState } from '../chain/lookup.ts'
@@ -86,24 +87,31 @@ const withoutFee = memoizeByIdentity(
   (block: BlockEnvironment): BlockEnvironment => ({ ...block, baseFee: 0n }),
 )
 
+export interface Called {
+  readonly context: CallContext
+  readonly message: Message
+}
+
 /**
- * The context of a call, which is no transaction: without a price (or all, by behaviour) it sees a base fee of 0, unless
- * that is overridden. The same for blobs.
+ * The message of a call, and what it runs on. A call is no transaction: without a price (or all, by behaviour) it sees a
+ * base fee of 0, unless that is overridden. The same for blobs.
  */
-export function asCalled(
-  context: CallContext,
-  message: Message,
+export function calledOn(
+  given: CallContext,
+  request: CallRequest,
   overrides: BlockOverrides = {},
-): CallContext {
+): Called {
+  const { callsAskForFunds, callsSeeBaseFee } = given.chain.state.config.behaviour
+  const context = callsAskForFunds ? given : funded(given, request)
+  const message = messageOf(context, request)
+  if (callsSeeBaseFee === 'all') return { context, message }
   const { block } = context
-  const { callsSeeBaseFee } = context.chain.state.config.behaviour
-  if (callsSeeBaseFee === 'all') return context
   const paysNone = callsSeeBaseFee === 'none' || isFree(message)
   const hidesFee = block.baseFee > 0n && paysNone && overrides.baseFee === undefined
   const seen = hidesFee ? withoutFee(block) : block
   const hidesBlobFee = message.blobs !== undefined && areBlobsFree(message)
   const hidesAll = hidesBlobFee && overrides.blobBaseFee === undefined
-  return { ...context, block: hidesAll ? { ...seen, blobBaseFee: 0n } : seen }
+  return { context: { ...context, block: hidesAll ? { ...seen, blobBaseFee: 0n } : seen }, message }
 }
 
 export function runMessage(
@@ -154,7 +162,7 @@ export function messageOf(
   const fees = feesOf(withOnePrice(request, behaviour), block)
   const { maxFeePerGas, maxPriorityFeePerGas } = fees
   const message: Message = {
-    from: request.from ?? ZERO_ADDRESS,
+    from: callerOf(chain, request),
     to: request.to ?? null,
     value: request.value ?? 0n,
     data: request.data ?? EMPTY_BYTES,
@@ -175,8 +183,14 @@ export function messageOf(
   return isEnough ? { ...message, gasLimit: affordable } : message
 }
 
+function callerOf({ state: { accounts, config } }: Chain, { from }: CallRequest): Address {
+  const usual = config.behaviour.callsComeFromFirst ? addresses(accounts)[0] : undefined
+  return from ?? usual ?? ZERO_ADDRESS
+}
+
 export function funded(context: CallContext, request: CallRequest): CallContext {
-  const { from = ZERO_ADDRESS, value = 0n, gas = context.usualGas } = request
+  const { value = 0n, gas = context.usualGas } = request
+  const from = callerOf(context.chain, request)
   const { behaviour } = context.chain.state.config
   const { maxFeePerGas } = feesOf(withOnePrice(request, behaviour), context.block)
   const cost = value + gas * maxFeePerGas + highestBlobCost({ blobs: blobsOf(request) })

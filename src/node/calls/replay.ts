@@ -27,7 +27,7 @@ import { withWorldReady } from '../ledger/packing/keptrecord.ts'
 import type { BlockReference } from '../ledger/references.ts'
 import { blockEnvironment, blockStart, nextBlockEnvironment } from '../mining/environment.ts'
 import { blockLimits } from '../mining/limits.ts'
-import { asCalled, type CallOptions, contextAt, messageOf, runMessage } from './callcontext.ts'
+import { type CallOptions, calledOn, contextAt, runMessage } from './callcontext.ts'
 import type { CallRequest } from './request.ts'
 
 export interface TracedTarget {
@@ -192,12 +192,11 @@ export async function traceMessage(
     index === undefined
       ? undefined
       : await worldBefore(chain, reference, index, options.cancellation)
-  const context = await contextAt(chain, reference, { ...options, world: options.world ?? before })
-  const message = messageOf(context, request)
-  const called = asCalled(context, message, options.blockOverrides)
-  const target = targetOf(message, called.block)
-  const outcome = await runMessage(called, message, { tracer: tracerFor(target, 0) })
-  return { target, before: called.world, outcome, transaction: undefined }
+  const given = await contextAt(chain, reference, { ...options, world: options.world ?? before })
+  const { context, message } = calledOn(given, request, options.blockOverrides)
+  const target = targetOf(message, context.block)
+  const outcome = await runMessage(context, message, { tracer: tracerFor(target, 0) })
+  return { target, before: context.world, outcome, transaction: undefined }
 }
 
 /** Runs a signed transaction as the first of the next block. Throws why that block may not include it. */

@@ -15,6 +15,8 @@ export const OWN_BEHAVIOUR = {
   estimatesRunTransfers: true,
   /** A send without `from` fails; else the first account sends. */
   needsSender: true,
+  /** A call without `from` comes from the first account; else from the zero address. */
+  callsComeFromFirst: false,
   /** A request with `gasPrice` and EIP-1559 fees fails; else `gasPrice` wins. */
   refusesBothPrices: true,
   /** A type with `gasPrice` stays without a price; else the fees become those of EIP-1559. */
@@ -57,7 +59,7 @@ export const OWN_BEHAVIOUR = {
   noncesBeforeParis: false,
   /** Snapshot ids continue after a reset; else they restart. */
   snapshotIdsGoOn: true,
-  /** Calls and estimates that create a contract need data. */
+  /** Creations need data, also calls, estimates and raw transactions. */
   creationsNeedData: false,
   /** Interval blocks move the clock; else they run ahead of it, one second apart, until it catches up. */
   intervalsMoveClock: true,

@@ -22,6 +22,7 @@ import {
 } from '../../protocol/transactions/transactionrules.ts'
 import { type Account, accountAt, emptyAccount } from '../../state/world.ts'
 import { isImpersonated } from '../accounts/accounts.ts'
+import { requirePurpose } from '../calls/request.ts'
 import { headOf, transactionPlace } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { isInstant } from '../ledger/miningmode.ts'
@@ -61,6 +62,9 @@ const CHECKS: readonly Check[] = [
   ({ rules }, transaction) => requireBlobs(transaction, rules.hardfork, rules.blobRules),
   ({ state, rules }, transaction) =>
     requireInitCodeSize(transaction, rules.hardfork, state.config.options.codeSizeLimit),
+  ({ state }, transaction) => {
+    if (state.config.behaviour.creationsNeedData) requirePurpose(transaction)
+  },
   ({ rules }, transaction) => requireIntrinsicGas(transaction, rules.hardfork),
   checkGasLimit,
   (_, transaction) => requireTipWithinCap(transaction),

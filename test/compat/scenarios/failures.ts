@@ -82,6 +82,13 @@ export const FAILURES: readonly Scenario[] = [
     hide: ['hash'],
   },
   {
+    name: 'a call of a precompile that takes no such input',
+    nodes: ['anvil'],
+    ask: [
+      ['eth_call', { from: ALICE, to: '0x0000000000000000000000000000000000000006', data: '0xff' }],
+    ],
+  },
+  {
     name: 'a call that reverts, from an account without funds',
     setup: [DEPLOY_REVERTING],
     ask: [['eth_call', { to: CONTRACT, data: REVERT_DATA.text }, 'latest']],

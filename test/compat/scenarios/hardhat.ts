@@ -1,5 +1,12 @@
 // What Hardhat's node alone does so: values it refuses, its pool, its clock.
-import { RAW_FOREIGN, RAW_FOREIGN_LEGACY, RAW_GAP, RAW_TRANSFER, RAW_UNSIGNED } from '../raw.ts'
+import {
+  RAW_EMPTY,
+  RAW_FOREIGN,
+  RAW_FOREIGN_LEGACY,
+  RAW_GAP,
+  RAW_TRANSFER,
+  RAW_UNSIGNED,
+} from '../raw.ts'
 import { ALICE, BOB, STRANGER, transfer, UNKNOWN_HASH } from '../requests.ts'
 import type { Scenario, Step } from '../scenario.ts'
 
@@ -55,6 +62,7 @@ const REFUSED: readonly (readonly [name: string, ask: Step])[] = [
   ['a raw legacy transaction for another chain', ['eth_sendRawTransaction', RAW_FOREIGN_LEGACY]],
   ['a raw transaction beyond the next nonce', ['eth_sendRawTransaction', RAW_GAP]],
   ['a raw transaction whose signature is none', ['eth_sendRawTransaction', RAW_UNSIGNED]],
+  ['a raw creation without code', ['eth_sendRawTransaction', RAW_EMPTY]],
   ['a raw transaction without a byte', ['eth_sendRawTransaction', '0x']],
   [
     'code to create a contract that is too long',

@@ -7,6 +7,9 @@ const ZERO = `0x${'0'.repeat(64)}`
 /** Returns BASEFEE and GASPRICE. */
 const SEES_PRICES = { from: ALICE, data: '0x486000523a60205260406000f3', gas: '0x186a0' }
 
+/** Returns CALLER, ORIGIN and the gas price, at any address. */
+const SEES_SENDER = { [STRANGER]: { code: '0x335f52326020523a60405260605ff3' } }
+
 /** Returns what is in slot 0. */
 const READS_SLOT = '0x60005460005260206000f3'
 
@@ -31,6 +34,13 @@ const TAKEN: readonly (readonly [name: string, ...ask: readonly Step[]])[] = [
       'latest',
     ],
     ['eth_call', { ...SEES_PRICES, maxPriorityFeePerGas: '0x5' }, 'pending'],
+  ],
+  [
+    'the sender that a call or an estimate has if it names none',
+    ['eth_call', { to: STRANGER }, 'latest', SEES_SENDER],
+    ['eth_call', { to: STRANGER, value: '0x1' }, 'pending', SEES_SENDER],
+    ['eth_call', { data: '0x335f5260205ff3' }, 'latest'],
+    ['eth_estimateGas', { data: '0x73f39fd6e51aad88f6f4ce6ab8827279cfffb922663318601a575f5ffd5b' }],
   ],
   [
     'slots that are read with few digits, or none',
@@ -93,6 +103,14 @@ export const HARDHAT_LENIENT: readonly Scenario[] = [
       ask,
     }),
   ),
+  {
+    name: 'a trace of a call that its sender cannot pay',
+    nodes: ['hardhat'],
+    ask: [
+      ['debug_traceCall', { from: STRANGER, to: BOB, value: '0x1', gas: '0x5208' }, 'latest', {}],
+    ],
+    members: ['failed', 'gas'],
+  },
   {
     name: 'a transaction without a sender',
     nodes: ['hardhat'],
