@@ -8,7 +8,7 @@ import {
   type Hash,
   wordFromBigint,
 } from '../core/hex.ts'
-import { memoize } from '../core/lrucache.ts'
+import { getOrMake, memoize } from '../core/lrucache.ts'
 import type { Json } from '../rpc/schema.ts'
 import type { BackedState, Backing, BackingNodes } from '../state/backing.ts'
 import { addressKey, slotKey } from '../state/keys.ts'
@@ -277,8 +277,10 @@ export class BlockState implements BackedState, MissSource {
   }
 
   #storageOf(address: Address): Storage {
-    const known = this.#storages.get(address)
-    if (known !== undefined) return known
+    return getOrMake(this.#storages, address, () => this.#newStorage(address))
+  }
+
+  #newStorage(address: Address): Storage {
     const values = new Map<bigint, bigint>()
     const read = (slot: bigint): bigint | undefined => {
       const known = values.get(slot)
@@ -303,9 +305,7 @@ export class BlockState implements BackedState, MissSource {
       root: (changed) => rootOf(changed, EMPTY_ROOT_BYTES),
       nodes: this.#tries && this.#slotNodes(address, values, this.#tries),
     }
-    const storage = { values, trie: Trie.backed(emptyStorage.encodeValue, backing) }
-    this.#storages.set(address, storage)
-    return storage
+    return { values, trie: Trie.backed(emptyStorage.encodeValue, backing) }
   }
 
   #slotNodes(
@@ -365,9 +365,7 @@ export class BlockState implements BackedState, MissSource {
 
   async #fetchProvenSlots(places: readonly SlotPlace[], tries: ProvenTries): Promise<void> {
     const byAddress = new Map<Address, bigint[]>()
-    for (const { address, slot } of places) {
-      byAddress.set(address, [...(byAddress.get(address) ?? []), slot])
-    }
+    for (const { address, slot } of places) getOrMake(byAddress, address, () => []).push(slot)
     await Promise.all(
       [...byAddress].map(async ([address, slots]) => {
         const values = await tries.proveSlots(address, slots)

@@ -134,9 +134,7 @@ export class ProvenTries {
   /** A deletion may need the other child of a branch, whose name is unknown: fetches proofs of made-up names on its path. */
   async fetchNodes(misses: readonly NodeMiss[]): Promise<void> {
     const byOwner = new Map<Address | undefined, string[]>()
-    for (const { owner, prefix } of misses) {
-      byOwner.set(owner, [...(byOwner.get(owner) ?? []), prefix])
-    }
+    for (const { owner, prefix } of misses) getOrMake(byOwner, owner, () => []).push(prefix)
     await Promise.all([...byOwner].map(([owner, prefixes]) => this.#fetchBelow(owner, prefixes)))
   }
 
