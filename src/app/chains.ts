@@ -333,8 +333,7 @@ interface Opening {
 
 /** The path of a chain's name, number or path: `/7` of `7` and `/007`. */
 function pathNamed(given: string): string {
-  const path = `/${given}`.replace('//', '/')
-  return path.replace(NUMBER, '/$1')
+  return `/${given}`.replace('//', '/').replace(NUMBER, '/$1')
 }
 
 /** `7` of `/7`. */

@@ -1,5 +1,6 @@
 // What all chains of a program share: read or created once.
 
+import { getOrMake } from '../core/lrucache.ts'
 import type { Executor } from '../evm/executor.ts'
 import { createExecutor } from '../evm/run/lazyexecutor.ts'
 import type { ChainsDoor } from '../methods/common/chains.ts'
@@ -54,10 +55,8 @@ class Engines {
 
   executorFor({ evm, memoryLimit }: DevchainSettings): Executor {
     const key = `${evm} ${memoryLimit}`
-    const executor =
-      this.#executors.get(key) ?? createExecutor({ evm, memoryLimit, onBug: this.#onBug })
-    this.#executors.set(key, executor)
-    return executor
+    const options = { evm, memoryLimit, onBug: this.#onBug }
+    return getOrMake(this.#executors, key, () => createExecutor(options))
   }
 
   /** Cancels everything that runs. */

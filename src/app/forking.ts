@@ -239,8 +239,7 @@ export class Forking implements ForkStarter {
  * @throws {DevchainError} `INVALID_PARAMS` for recordings of different forks
  */
 export async function mergeRecordings(into: string, others: readonly string[]): Promise<Merged> {
-  const door = await import('../fork/door.ts')
-  return door.mergeRecordings(into, others)
+  return (await import('../fork/door.ts')).mergeRecordings(into, others)
 }
 
 /** @throws {DevchainError} as `openFork` */

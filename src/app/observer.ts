@@ -15,8 +15,6 @@ import type { Meaning } from '../rpc/schema.ts'
 
 export type CallFailure = Pick<FailedExecution, 'reason' | 'data' | 'hash'>
 
-type CallRefusal = Pick<DevchainError, 'word' | 'facts'>
-
 /** A call, with the console lines of contracts that ran for this call alone, outside a transaction. */
 export interface ObservedCall extends CallReport {
   readonly console: readonly string[]
@@ -29,7 +27,7 @@ export interface ObservedCall extends CallReport {
   /** How the execution failed, independent of the error text the caller gets. */
   readonly failure?: CallFailure | undefined
   /** Why the call was refused, independent of the error text the caller gets. */
-  readonly refusal?: CallRefusal | undefined
+  readonly refusal?: Pick<DevchainError, 'word' | 'facts'> | undefined
   /** A read of the page, of which there are hundreds for each look at it. */
   readonly isPageRead?: boolean | undefined
   /** How to run the call again, where its call trace is to be logged. */

@@ -135,8 +135,7 @@ export class ChainSlot implements Target {
     this.#lost = undefined
     try {
       if (lost !== undefined) throw new DevchainError('CANCELLED', lost)
-      const chain = await this.open()
-      return await chain.answer(caller, message)
+      return await (await this.open()).answer(caller, message)
     } catch (error) {
       return refusalOf(message, errorObjectOf(error, this.#options.onBug))
     }
@@ -192,8 +191,7 @@ export class ChainSlot implements Target {
 
   /** Ends the chain and its WebSockets; the next request begins it anew. */
   async end(reason: string): Promise<void> {
-    const closed = this.close(reason)
-    await Promise.all([closed, this.#options.forget()])
+    await Promise.all([this.close(reason), this.#options.forget()])
   }
 
   /** Ends the chain's backend and its WebSockets; the next request opens a kept chain as it was. */

@@ -147,8 +147,7 @@ export async function createNodeFrom(
 }
 
 async function parseFile<T>(what: string, path: string, parse: (json: unknown) => T): Promise<T> {
-  const content = new TextDecoder().decode(await readBytes(what, path))
-  const json = jsonOf(path, content)
+  const json = jsonOf(path, new TextDecoder().decode(await readBytes(what, path)))
   try {
     return parse(json)
   } catch (error) {

@@ -31,8 +31,7 @@ const GONE: ReadonlySet<string> = new Set(['EPIPE', 'ECONNRESET', 'EOF', 'ERR_ST
 
 /**
  * Resolves when all is written, because the process ends then and a pipe takes only so much at once; also when the reader
- * is
- * gone.
+ * is gone.
  * @throws {OutputError} for what `reported` prints, such as a full disk
  */
 export async function print(text: string): Promise<void> {

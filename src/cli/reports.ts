@@ -4,8 +4,6 @@ import type { AllSettings } from '../options/derived.ts'
 import type { CoverageRow } from '../project/coverage/lcov.ts'
 import { coverageTable, gasTable, linesOf, shareText } from './commands/tables.ts'
 
-type ReportSettings = Pick<AllSettings, 'gasReport' | 'coverage' | 'coverageMin' | 'log'>
-
 export interface EndReports {
   /** As logged; empty if none was requested. */
   readonly text: string
@@ -19,7 +17,7 @@ export interface EndReports {
  */
 export async function endReports(
   devchain: Pick<Devchain, 'gasSummary' | 'writeCoverage' | 'writeDump'>,
-  settings: ReportSettings,
+  settings: Pick<AllSettings, 'gasReport' | 'coverage' | 'coverageMin' | 'log'>,
 ): Promise<EndReports> {
   await devchain.writeDump()
   const isJson = settings.log === 'json'

@@ -92,8 +92,7 @@ export async function bringUp(
   const { setup, readyFile } = settings
   const isReady = (): void => {
     if (readyFile === undefined) return
-    const facts = JSON.stringify(readyFacts(devchain, endpoints), null, 2)
-    replaceFile(readyFile, `${facts}\n`)
+    replaceFile(readyFile, `${JSON.stringify(readyFacts(devchain, endpoints), null, 2)}\n`)
   }
   if (setup === undefined) isReady()
   greet(bootEvent(readyFacts(devchain, endpoints)))

@@ -26,8 +26,7 @@ export function parseHash(text: string): Hash {
 
 function parseFixed(text: string, size: number, noun: string): string {
   if (text.length === 2 + 2 * size && isBytes(text)) return text.toLowerCase()
-  const problem = `expected a ${size}-byte ${noun}, got ${printValue(text)}`
-  throw invalidParams(problem)
+  throw invalidParams(`expected a ${size}-byte ${noun}, got ${printValue(text)}`)
 }
 
 /**

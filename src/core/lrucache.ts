@@ -35,17 +35,13 @@ export class LruCache<Key, Value> {
 
   set(key: Key, value: Value): void {
     const isFull = this.#young.size >= this.#generation && !this.#young.has(key)
-    if (isFull || this.#isHeavy) {
+    if (isFull || this.#weight >= (this.#weights?.most ?? Infinity)) {
       this.#old = this.#young
       this.#young = new Map()
       this.#weight = 0
     }
     if (this.#weights !== undefined) this.#weigh(key, value, this.#weights)
     this.#young.set(key, value)
-  }
-
-  get #isHeavy(): boolean {
-    return this.#weights !== undefined && this.#weight >= this.#weights.most
   }
 
   #weigh(key: Key, value: Value, { of }: Weights<Value>): void {

@@ -63,7 +63,9 @@ export function authorize(
     if (!isPaid) return { refund, authorities, isPaid }
     if (!isNew) refund += EXISTING_REFUND
     written.add(authority)
-    apply(overlay, authority, authorization)
+    const { address, nonce } = authorization
+    overlay.setCode(authority, address === ZERO_ADDRESS ? EMPTY_BYTES : delegationTo(address))
+    overlay.set(authority, { nonce: nonce + 1n })
   }
   return { refund, authorities, isPaid: true }
 }
@@ -85,9 +87,4 @@ function validAuthority(
   const code = account?.code ?? EMPTY_BYTES
   if (code.length > 0 && !isDelegation(code)) return undefined
   return (account?.nonce ?? 0n) === nonce ? authority : undefined
-}
-
-function apply(overlay: Overlay, authority: Address, { address, nonce }: Authorization): void {
-  overlay.setCode(authority, address === ZERO_ADDRESS ? EMPTY_BYTES : delegationTo(address))
-  overlay.set(authority, { nonce: nonce + 1n })
 }

@@ -177,8 +177,7 @@ function collect(
   }
   // an unused queue returns and changes nothing
   if (isIdleQueue(account, contract)) {
-    const isListed = isAtLeast(block.hardfork, 'amsterdam')
-    const accesses = isListed ? [accessOfQueue(contract)] : []
+    const accesses = isAtLeast(block.hardfork, 'amsterdam') ? [accessOfQueue(contract)] : []
     return { world, output: EMPTY_BYTES, accesses }
   }
   return systemCall(context, world, block, address, EMPTY_BYTES)

@@ -99,7 +99,8 @@ export class BlockState implements BackedState, MissSource {
     const backing: Backing<Account> = {
       source: { state: this },
       get: (_, name) => (typeof name === 'string' ? this.#account(name) : undefined),
-      knows: (_, name) => typeof name === 'string' && this.#knows(name),
+      knows: (_, name) =>
+        typeof name === 'string' && (this.#accounts.has(name) || this.#standIn(name) !== undefined),
       known: () => this.#known(),
       root: (changed) => rootOf(changed, bytesFromHex(point.stateRoot)),
       nodes: this.#tries && this.#nodesOver(this.#tries),
@@ -140,10 +141,6 @@ export class BlockState implements BackedState, MissSource {
         return miss.kind === 'nonce' ? this.#fetchNonce(miss.address) : undefined
       }),
     ])
-  }
-
-  #knows(address: Address): boolean {
-    return this.#accounts.has(address) || this.#standIn(address) !== undefined
   }
 
   #account(address: Address): Account | undefined {
@@ -268,8 +265,13 @@ export class BlockState implements BackedState, MissSource {
     this.#network.noteUsed(address, code)
     const ours = this.#patches.code.get(address)
     if (ours !== undefined && code.length === 0) {
-      const codeHash = keccakHash(ours)
-      return { ...emptyAccount(address), balance, nonce: 1n, code: ours, codeHash }
+      return {
+        ...emptyAccount(address),
+        balance,
+        nonce: 1n,
+        code: ours,
+        codeHash: keccakHash(ours),
+      }
     }
     if (balance === 0n && nonce === 0n && code.length === 0 && !hasStorage) return undefined
     const storage = hasStorage ? this.#storageOf(address).trie : emptyStorage

@@ -101,7 +101,8 @@ export class ProvenTries {
       return (answer, slot) => {
         const { proof } = (answer ?? {}) as { proof?: unknown }
         const what = `slot 0x${slot.toString(16)} of ${address}`
-        return this.#read(what, proof, root, slotKey(slot), wordIn) ?? 0n
+        const word = (leaf: RlpItem): bigint => bigintFromBytes(bytesOf(leaf))
+        return this.#read(what, proof, root, slotKey(slot), word) ?? 0n
       }
     }
     return this.#network.slotProofs(address, slots, this.#point, reader())
@@ -215,10 +216,6 @@ function accountIn(leaf: RlpItem): ProvenAccount {
     storageRoot: storageRoot!,
     codeHash: hashFromBytes(codeHash!),
   }
-}
-
-function wordIn(leaf: RlpItem): bigint {
-  return bigintFromBytes(bytesOf(leaf))
 }
 
 function bytesOf(item: RlpItem): Uint8Array {

@@ -95,8 +95,7 @@ export class PeerNetwork implements Peers {
     }
     this.#sync = new Synchronizer(shared, options.onSyncing)
     const minesForPeers = settings.mineForPeers
-    const takesImpersonated = this.isFollowing()
-    this.#gossip = new Gossip({ ...shared, minesForPeers, takesImpersonated })
+    this.#gossip = new Gossip({ ...shared, minesForPeers, takesImpersonated: this.isFollowing() })
     this.#stopListening = chain.onChange((change) => this.#gossip.note(change))
   }
 

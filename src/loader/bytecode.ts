@@ -73,8 +73,7 @@ export function compileWithBytecode(options: BytecodeOptions): ScriptCompiler {
     }
     const flags = isStarting ? undefined : flagsKey()
     const suffix = flags === undefined ? KEPT : `-${flags}${KEPT_LATE}`
-    const name = `${path.basename(filename)}.${runtime}${suffix}`
-    const kept = path.join(folder, name)
+    const kept = path.join(folder, `${path.basename(filename)}.${runtime}${suffix}`)
     const found = readSealed(kept)
     const script = new Script(text, { filename, cachedData: found?.bytes })
     const isUsable = found !== undefined && !script.cachedDataRejected

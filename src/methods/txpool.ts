@@ -17,7 +17,12 @@ import { type MethodContext, type Methods, method } from './common/context.ts'
 import { encodedAs, plainShape, quantityResult } from './wire/encodeobject.ts'
 import { poolEntryShape } from './wire/encodetransaction.ts'
 
-const line: Encoder<Transaction> = encodedAs(text, lineOf)
+/** `<to>: <value> wei + <gas limit> gas × <gas price> wei`, in geth's words; for a creation they stand for `to`. */
+const line: Encoder<Transaction> = encodedAs(
+  text,
+  ({ to, value, gasLimit, maxFeePerGas }) =>
+    `${to ?? 'contract creation'}: ${value} wei + ${gasLimit} gas × ${maxFeePerGas} wei`,
+)
 
 export const txpoolMethods: Methods = [
   method('txpool_status', {
@@ -68,11 +73,6 @@ function countOf(half: BySender): number {
   let count = 0
   for (const entries of half.values()) count += entries.length
   return count
-}
-
-/** `<to>: <value> wei + <gas limit> gas × <gas price> wei`, in geth's words; for a creation they stand for `to`. */
-function lineOf({ to, value, gasLimit, maxFeePerGas }: Transaction): string {
-  return `${to ?? 'contract creation'}: ${value} wei + ${gasLimit} gas × ${maxFeePerGas} wei`
 }
 
 type WriteHalf = (writer: JsonWriter, half: BySender) => Promise<void>

@@ -141,8 +141,7 @@ export function stateFrom(given: ChainOptions, now: number): Promise<ChainState>
 }
 
 async function firstState(options: StateOptions, now: number): Promise<ChainState> {
-  const mode = miningMode(options)
-  checkMode(mode)
+  checkMode(miningMode(options))
   const schedule = scheduleOf(options)
   const accounts = await accountsOf(options)
   if (options.fork !== undefined) {

@@ -22,9 +22,7 @@ export type ChainSettings = ValuesOf<MakingTable>
 /** Options read only to start a chain; the chain does not keep them. */
 const BEGINNING = ['compat', 'genesis', 'import', 'predeploy'] as const
 
-type Beginning = (typeof BEGINNING)[number]
-
-export type ChainParameters = Omit<ChainSettings, Beginning | Remote> &
+export type ChainParameters = Omit<ChainSettings, (typeof BEGINNING)[number] | Remote> &
   Pick<DevchainSettings, 'filterTimeout'> & {
     readonly [Key in Remote]: Exclude<ChainSettings[Key], 'remote'>
   }
@@ -79,8 +77,7 @@ export function withDefaults(given: Some<AllSettings>): AllSettings {
 }
 
 export function chainParameters(given: Some<GivenParameters>): ChainParameters {
-  const all = Object.entries(withDefaults(given))
-  const kept = all.filter(([key]) => PARAMETERS.has(key))
+  const kept = Object.entries(withDefaults(given)).filter(([key]) => PARAMETERS.has(key))
   const parameters = Object.fromEntries(kept) as unknown as ChainSettings &
     Pick<DevchainSettings, 'filterTimeout'>
   return { ...parameters, chainId: known(parameters.chainId), baseFee: known(parameters.baseFee) }

@@ -112,8 +112,8 @@ function showText(text: string): string {
 
 /** Shows header names only. */
 function showHeaders(value: unknown): string {
-  const lines = Array.isArray(value) ? value : [value]
-  return lines
+  return [value]
+    .flat()
     .map((line) => /^[\w-]+(?=:)/.exec(String(line).trim())?.[0] ?? 'a line without a name and :')
     .join(', ')
 }

@@ -197,8 +197,7 @@ export class ArtifactsDoor {
     if (settings.noArtifacts) return
     const given = [...settings.artifacts, ...settings.abi]
     if (given.length === 0 && folder !== undefined) {
-      const found = await this.#search(folder)
-      await this.#hint(folder, found.length > 0)
+      await this.#hint(folder, (await this.#search(folder)).length > 0)
     }
     for (const each of given) {
       if (this.#isClosed) return

@@ -125,8 +125,7 @@ export class Contracts {
     const { details } = this.#artifacts
     const exact = this.#names.identities.exact(world, address)
     const layout = exact && (await details.of(exact))?.layout
-    const style = this.#names.style(world, address)
-    return { layout, style, keys: mappingKeys(keysIn(state)) }
+    return { layout, style: this.#names.style(world, address), keys: mappingKeys(keysIn(state)) }
   }
 }
 

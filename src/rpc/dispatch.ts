@@ -403,8 +403,7 @@ function shownResult(result: Json | JsonText, noun = 'item'): Json {
   if (count > SHOWN_ENTRIES) return plural(count, noun)
   if (value !== undefined) return value()
   const { size, bytes } = result
-  const isShort = size <= SHOWN_BYTES && bytes !== undefined
-  return isShort
+  return size <= SHOWN_BYTES && bytes !== undefined
     ? (JSON.parse(Buffer.concat(bytes).toString()) as Json)
     : `${number(size)} bytes of JSON`
 }

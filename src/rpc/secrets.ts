@@ -16,7 +16,9 @@ export function withoutSecrets<R extends CallReport>(method: Secrecy, report: R)
   const { params, result, error, notes } = report
   const secrets: Json[] = []
   const shown = mapped(params, (value, place) => {
-    const isSecret = isSecretPlace(method, place) || (error !== undefined && isStrayText(value))
+    const declared = method.params.find(({ name }, i) => place === i || place === name)
+    const isText = typeof value === 'string' && !/^0x[0-9a-f]{40}$/i.test(value)
+    const isSecret = (declared?.isSecret ?? true) || (error !== undefined && isText)
     if (isSecret) secrets.push(value)
     return isSecret ? HIDDEN : value
   })
@@ -38,15 +40,6 @@ function mapped(params: Json, show: (value: Json, place: number | string) => Jso
   if (Array.isArray(params)) return params.map((value: Json, i) => show(value, i))
   const entries = Object.entries(params as Readonly<Record<string, Json>>)
   return Object.fromEntries(entries.map(([name, value]) => [name, show(value, name)]))
-}
-
-function isSecretPlace({ params }: Secrecy, place: number | string): boolean {
-  const declared = params.find(({ name }, i) => place === i || place === name)
-  return declared?.isSecret ?? true
-}
-
-function isStrayText(value: Json): boolean {
-  return typeof value === 'string' && !/^0x[0-9a-f]{40}$/i.test(value)
 }
 
 /** True if the message names a method with secrets, even if it is malformed. */

@@ -153,16 +153,13 @@ export function parsePredeploys(json: unknown): GenesisAlloc {
     const code = fields.code ?? deployedBytecode ?? EMPTY_BYTES
     const nonce = fields.nonce ?? (code.length > 0 ? 1n : 0n)
     const storage = parseStorage(problems, path, fields.storage)
-    const account = { nonce, balance: fields.balance ?? 0n, code, storage }
-    if (isNothing(account)) problems.add(path, 'code, a balance, a nonce or storage', object)
-    alloc.set(address, account)
+    const balance = fields.balance ?? 0n
+    const isNothing = nonce === 0n && balance === 0n && code.length === 0 && storage.size === 0
+    if (isNothing) problems.add(path, 'code, a balance, a nonce or storage', object)
+    alloc.set(address, { nonce, balance, code, storage })
   }
   problems.throwIfAny()
   return alloc
-}
-
-function isNothing({ nonce, balance, code, storage }: GenesisAccount): boolean {
-  return nonce === 0n && balance === 0n && code.length === 0 && storage.size === 0
 }
 
 export function worldFromAlloc(alloc: GenesisAlloc): World {

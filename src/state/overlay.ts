@@ -130,8 +130,7 @@ export class Overlay {
   world(): World {
     const base = this.#base instanceof Overlay ? this.#base.world() : this.#base
     const changes: TrieChange<Account>[] = []
-    const addresses = new Set([...this.#accounts.keys(), ...this.#slots.keys()])
-    for (const address of addresses) {
+    for (const address of new Set([...this.#accounts.keys(), ...this.#slots.keys()])) {
       const before = accountAt(base, address)
       const after = this.#applied(address, before)
       if (!isSame(before, after))

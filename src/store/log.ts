@@ -87,7 +87,8 @@ function opened(open: OpenFile): OpenedLog {
     throw new CorruptStore(`${open.path}: it is no chain, or one of another version`)
   }
   const size = files.sizeOf(file)
-  const known = knownEnd(page)
+  // the last end that is on the disk for sure, or the beginning
+  const known = Math.max(PAGE, ...SLOTS.map((at) => numberIn(page, at) ?? PAGE))
   if (known > size) {
     const message = `the file is cut off: it has ${size} of at least ${known} bytes`
     throw new CorruptStore(`${open.path}: ${message}`)
@@ -104,11 +105,6 @@ function opened(open: OpenFile): OpenedLog {
 function hasDamagedSlots(page: Buffer): boolean {
   const isWritten = SLOTS.some((at) => page.subarray(at, at + SLOT).some((byte) => byte !== 0))
   return isWritten && SLOTS.every((at) => numberIn(page, at) === undefined)
-}
-
-/** The last end that is on the disk for sure, or the beginning. */
-function knownEnd(page: Buffer): number {
-  return Math.max(PAGE, ...SLOTS.map((at) => numberIn(page, at) ?? PAGE))
 }
 
 function numberIn(page: Buffer, at: number): number | undefined {

@@ -44,7 +44,10 @@ export interface Pack {
 /** The same bytes for the same chain. */
 export async function writePack({ state, compat }: Pack): Promise<Uint8Array> {
   const bytes = await packInTurns(beginningWith(state))
-  if (bytes.length > MAX_STATE) throw tooLarge(bytes.length)
+  if (bytes.length > MAX_STATE) {
+    const message = `the state of the chain has ${bytes.length} bytes, and a pack holds ${MAX_STATE}: keep the chain in a folder (--state)`
+    throw limitExceeded(message)
+  }
   const { header, hash } = headOf(state.tree).block
   const chainId = Number(state.config.chainId)
   const { urls, ...fork } = state.config.upstream?.source ?? {}
@@ -86,8 +89,7 @@ export async function readPack(
   }
   const middle = file.indexOf('\n', start) + 1
   if (middle === 0) throw notWhole(name)
-  const rest = file.subarray(start)
-  if (sumOf(rest) !== sum) throw notWhole(name)
+  if (sumOf(file.subarray(start)) !== sum) throw notWhole(name)
   const facts = JSON.parse(file.toString('utf8', start, middle)) as PackFacts
   // one piece: joining many takes as long as decompressing
   const state = await promisify(brotliDecompress)(file.subarray(middle), {
@@ -121,9 +123,4 @@ function notWhole(name: string): DevchainError {
 
 function sumOf(bytes: Uint8Array): string {
   return crc32(bytes).toString(16).padStart(8, '0')
-}
-
-function tooLarge(size: number): DevchainError {
-  const message = `the state of the chain has ${size} bytes, and a pack holds ${MAX_STATE}: keep the chain in a folder (--state)`
-  return limitExceeded(message)
 }

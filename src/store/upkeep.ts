@@ -29,8 +29,7 @@ export function checkFolder(folder: string, onNotice: OnNotice): Checked {
   const files = withChains(folder, onNotice, ({ log, root }) => {
     try {
       const { objects, bytes: reachable } = reachableFrom(log, root)
-      const chains = chainsIn(log, root).length
-      return { chains, objects, bytes: log.size, reachable }
+      return { chains: chainsIn(log, root).length, objects, bytes: log.size, reachable }
     } catch (error) {
       if (!(error instanceof CorruptStore)) throw error
       throw new CorruptStore(`${error.message}; ${wholeIn(log, root)}`)

@@ -116,14 +116,9 @@ function requireNetwork(
   if (packed === undefined && forkReplay !== undefined)
     throw other('forkReplay', 'is no fork', where)
   if (packed === undefined || forkReplay !== undefined || fork?.urls.length) return
-  const message = `${where.chain} is a fork of ${placeOfFork(packed.name)}: name its network with --fork URL, or a recording with --fork-replay FILE`
+  const [chainId, hash] = packed.name.split('/')
+  const message = `${where.chain} is a fork of chain ${chainId} at block ${hash}: name its network with --fork URL, or a recording with --fork-replay FILE`
   throw invalidParams(message)
-}
-
-/** Of `1/0x…`. */
-function placeOfFork(name: string): string {
-  const [chainId, hash] = name.split('/')
-  return `chain ${chainId} at block ${hash}`
 }
 
 /** The options of a chain that began before. */
@@ -225,7 +220,9 @@ function requireFork(
   const { block } = fork
   const isNamed = block !== undefined && /^(0x|\d)/.test(block)
   const isSame =
-    !isNamed || block.toLowerCase() === upstream.hash || isNumber(block, upstream.number)
+    !isNamed ||
+    block.toLowerCase() === upstream.hash ||
+    (block.length < HASH_DIGITS && BigInt(block) === upstream.number)
   if (!isSame) {
     throw other('fork', `is a fork at block ${upstream.number}, ${upstream.hash}`, where)
   }
@@ -243,10 +240,6 @@ function firstIn({ source }: Upstream): string | undefined {
     readonly prefix?: { readonly block: { transactions: { hash: string }[] }; index: number }
   }
   return prefix?.block.transactions[prefix.index]?.hash
-}
-
-function isNumber(block: string, number: bigint): boolean {
-  return block.length < HASH_DIGITS && BigInt(block) === number
 }
 
 /** A chain that began before has it; a time only says when a new one begins. */

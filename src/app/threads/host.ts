@@ -1,5 +1,6 @@
 // A thread's end: runs the chains that the main thread opens, and answers their requests.
 import { DevchainError } from '../../core/errors.ts'
+import { getOrMake } from '../../core/lrucache.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import type { DevchainSettings } from '../../options/derived.ts'
 import type { AddedArtifacts } from '../../project/artifactsdoor.ts'
@@ -53,7 +54,10 @@ export class Host {
       close: (name) => this.#close(name),
       end: () => this.#common.keeping?.close(),
       request: (request) => this.#request(request),
-      forget: (id) => this.#forget(id),
+      forget: (id) => {
+        this.#callers.get(id)?.hangUp()
+        this.#longReplies.delete(id)
+      },
       piece: (id, at) => this.#piece(id, at),
       sessionEnded: (id) => this.#endSession(id),
       sessionRead: (id, count) => this.#sessions.get(id)?.wasRead(count),
@@ -103,11 +107,6 @@ export class Host {
     })
   }
 
-  #forget(id: number): void {
-    this.#callers.get(id)?.hangUp()
-    this.#longReplies.delete(id)
-  }
-
   async #piece(id: number, at: number): Promise<Uint8Array> {
     const piece = this.#longReplies.get(id)?.reply.pieces[at]
     if (piece === undefined) throw new DevchainError('CANCELLED', 'the client is gone')
@@ -116,11 +115,7 @@ export class Host {
   }
 
   #session(id: number, isPage: boolean): RemoteSession {
-    const known = this.#sessions.get(id)
-    if (known !== undefined) return known
-    const session = new RemoteSession(id, isPage, this.#calls)
-    this.#sessions.set(id, session)
-    return session
+    return getOrMake(this.#sessions, id, () => new RemoteSession(id, isPage, this.#calls))
   }
 
   #endSession(id: number): void {

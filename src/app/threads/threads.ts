@@ -91,11 +91,6 @@ export class Threads {
     await Promise.allSettled(others.map(({ thread }) => thread.calls.call('takeArtifacts', added)))
   }
 
-  async #take(added: AddedArtifacts, from: Thread): Promise<void> {
-    await this.#common.artifacts.take(added)
-    await this.share(added, from)
-  }
-
   /** The gas that chains used in each thread. */
   async countedGas(): Promise<readonly CountedGas[]> {
     return await this.#ofEach((thread) => thread.calls.call('countedGas'))
@@ -153,7 +148,10 @@ export class Threads {
         list: () => chains().list(),
         create: (given) => chains().create(given),
         drop: (name) => chains().drop(name),
-        addArtifacts: (added) => this.#take(added, thread),
+        addArtifacts: async (added) => {
+          await this.#common.artifacts.take(added)
+          await this.share(added, thread)
+        },
         countedCode: () => this.countedCode(thread),
         log: (text) => hooks.observer?.inThreads?.write(text),
         notice: (text) => hooks.observer?.onNotice?.(text),

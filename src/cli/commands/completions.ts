@@ -35,10 +35,11 @@ export async function completionsCommand({ words }: Pick<CommandLine, 'words'>):
 
 /** @param methods that `devchain rpc` may call */
 export function completionsFor(shell: Shell, methods: readonly string[]): string {
-  const commands = SUBCOMMANDS.map((each) => {
-    const argument = argumentOf(each, methods)
-    return { ...each, flags: flagsOf(each), argument }
-  })
+  const commands = SUBCOMMANDS.map((each) => ({
+    ...each,
+    flags: flagsOf(each),
+    argument: argumentOf(each, methods),
+  }))
   return { bash, zsh, fish }[shell](commands)
 }
 

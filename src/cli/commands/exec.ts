@@ -121,7 +121,7 @@ function openOutput(when: LogWhen, settings: AllSettings): Output {
   const renderer =
     path === undefined && isatty(2) ? fitted(wide, () => process.stderr.columns || 80) : wide
   const kept = path === undefined && when === 'failure' ? new NewestText(KEPT) : undefined
-  const writer = kept ?? writerTo(path === undefined ? standardError() : logFile(path), renderer)
+  const writer = kept ?? writerTo(path === undefined ? STANDARD_ERROR : logFile(path), renderer)
   const lines = new Logger({ renderer, writer, settings })
   const report = (text: string): void => {
     lines.finish()
@@ -150,8 +150,9 @@ export function fitted(renderer: Renderer, columns: () => number): Renderer {
 }
 
 /** A terminal is opened again for writing; anything else is shared with the command. */
-function standardError(): Sink {
-  return { open: () => (isatty(2) ? process.stderr : sharedStream(2)), fd: undefined }
+const STANDARD_ERROR: Sink = {
+  open: () => (isatty(2) ? process.stderr : sharedStream(2)),
+  fd: undefined,
 }
 
 const SILENT: Output = {
@@ -174,10 +175,12 @@ export async function run(
   env: NodeJS.ProcessEnv,
   watch?: (bytes: Buffer) => void,
 ): Promise<CommandEnd> {
+  // runners print no colours to a pipe, unless they are asked to
+  const colours = isatty(2) && process.env.NO_COLOR === undefined ? { FORCE_COLOR: '1' } : {}
   const child =
     watch === undefined
       ? spawn(program, args, { stdio: 'inherit', env })
-      : spawn(program, args, { stdio: [0, 'pipe', 'pipe'], env: { ...coloured(), ...env } })
+      : spawn(program, args, { stdio: [0, 'pipe', 'pipe'], env: { ...colours, ...env } })
   const ends = [child.stdout, child.stderr].map(
     (output) => watch && output && passOn(output, watch),
   )
@@ -201,11 +204,6 @@ export async function run(
     await Promise.race([Promise.all(ends), delay(FLUSH_MS, undefined, { ref: false })])
     ignoreSignals()
   }
-}
-
-/** Runners print no colours to a pipe, unless they are asked to. */
-function coloured(): NodeJS.ProcessEnv {
-  return isatty(2) && process.env.NO_COLOR === undefined ? { FORCE_COLOR: '1' } : {}
 }
 
 /** Resolves at its end. */

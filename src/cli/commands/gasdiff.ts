@@ -67,8 +67,7 @@ async function runUnder(
   given: AllSettings,
   hasChains: boolean,
 ): Promise<ForkRun> {
-  const settings = { ...given, hardfork, gasReport: true }
-  const { devchain, url } = await opened(settings)
+  const { devchain, url } = await opened({ ...given, hardfork, gasReport: true })
   try {
     const output = new TestOutput()
     const end = await run(command, environmentFor(url, hasChains), output.write)

@@ -1,5 +1,6 @@
 // The subcommands that talk to a running chain: rpc, snapshot, revert, snapshots, reset, mine, time, accounts, wait.
 import { readFileSync, writeFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
 import { checksumAddress } from '../../core/crypto/crypto.ts'
 import { invalidParams, printValue } from '../../core/errors.ts'
 import { ether, number, plural, printable, time } from '../../core/format.ts'
@@ -218,8 +219,7 @@ const HANDLERS: Partial<
     return { json: files, text: `${coverageTable(files)}${written}${warned}` }
   },
   wait: async ({ url, flags }) => {
-    const timeout = String(flags.timeout ?? DEFAULT_WAIT)
-    const chainId = await awaitChain(url, timeout)
+    const chainId = await awaitChain(url, String(flags.timeout ?? DEFAULT_WAIT))
     return { json: { url, chainId }, text: `the chain at ${url} responds` }
   },
 }
@@ -435,8 +435,6 @@ async function awaitChain(url: string, timeout: string): Promise<Json> {
         throw new NoChain(`gave up after ${waited}: ${error.message}`)
       }
     }
-    await new Promise((resolve) => {
-      setTimeout(resolve, ATTEMPT_EVERY_MS)
-    })
+    await delay(ATTEMPT_EVERY_MS)
   }
 }

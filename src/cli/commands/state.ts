@@ -80,18 +80,14 @@ function exportTo(
     const wanted = `/${chain}`.replace(/^\/\//, '/')
     const bytes = await onChains(folder, async (chains) => {
       const found = chains.find(({ path }) => path === wanted)
-      if (found !== undefined) return blocks === true ? blocksOf(found) : await packOf(found)
+      const { writePack } = await import('../../store/packfile.ts')
+      if (found !== undefined) return blocks === true ? blocksOf(found) : await writePack(found)
       const known = chains.map(({ path }) => path).join(', ')
       throw invalidParams(`${folder} has no chain ${wanted}, only ${known}`)
     })
     writing(file, () => replaceFile(file, bytes))
     return `wrote ${file}: ${number(BigInt(bytes.length))} bytes\n`
   }
-}
-
-async function packOf(chain: ListedChain): Promise<Uint8Array> {
-  const { writePack } = await import('../../store/packfile.ts')
-  return await writePack(chain)
 }
 
 function blocksOf({ state: { tree } }: ListedChain): Uint8Array {

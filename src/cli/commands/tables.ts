@@ -125,12 +125,10 @@ export function linesOf(rows: readonly CoverageRow[]): Share {
 }
 
 function sumOf(shares: readonly Share[]): Share {
+  const none = { hit: 0, found: 0 }
   return shares.reduce(
-    (sum, { hit, found }) => ({ hit: sum.hit + hit, found: sum.found + found }),
-    {
-      hit: 0,
-      found: 0,
-    },
+    (sum, each) => ({ hit: sum.hit + each.hit, found: sum.found + each.found }),
+    none,
   )
 }
 

@@ -416,8 +416,7 @@ function leftovers({
       pooledByHash(after.pool, hash) === undefined &&
       transactionPlace(after.tree, hash) === undefined,
   )
-  const lostBlocks = head.removed.length
-  return { lostBlocks, requeued: hashesOf(requeued), lost: hashesOf(lost) }
+  return { lostBlocks: head.removed.length, requeued: hashesOf(requeued), lost: hashesOf(lost) }
 }
 
 /** Events for a peer's blocks: replaced blocks are mentioned, their transactions not one by one. */

@@ -126,7 +126,8 @@ export class Folding {
     // a block range written to a file cannot be extended
     const isOpen = run.written < run.count || this.#screen !== undefined
     run.isMixed ||= !isSame(run.entry, entry)
-    run.entry = isOpen ? joined(run.entry, entry) : entry
+    const both = isOpen ? joinedBlocks(run.entry, entry) : undefined
+    run.entry = both === undefined ? entry : { ...entry, events: [both] }
     run.count++
     run.atMs = performance.now()
     this.#newest = run
@@ -139,7 +140,8 @@ export class Folding {
     const room = screen === undefined ? MOST_LINES : Math.min(MOST_LINES, screen.rows - SPARE_ROWS)
     const height = (): number => this.#runs.reduce((sum, { rows }) => sum + Math.max(1, rows), 0)
     while (this.#runs.length > 1 && height() > room) {
-      const leaving = screen === undefined ? leastUsed(this.#runs) : this.#runs[0]!
+      const leastUsed = this.#runs.reduce((least, run) => (run.atMs < least.atMs ? run : least))
+      const leaving = screen === undefined ? leastUsed : this.#runs[0]!
       if (leaving.written < leaving.count) this.#show()
       this.#runs = this.#runs.filter((run) => run !== leaving)
     }
@@ -184,10 +186,6 @@ export class Folding {
     }
     this.#waitMs = Math.min(this.#waitMs * 2, LONGEST_WAIT_MS)
   }
-}
-
-function leastUsed(runs: readonly Run[]): Run {
-  return runs.reduce((least, run) => (run.atMs < least.atMs ? run : least))
 }
 
 function withCount({ entry, isMixed }: Run, count: number): LogRecord {
@@ -250,8 +248,7 @@ function joinedBlocks(
 ): ChainEvent | undefined {
   if (!isBlocks(former) || !isBlocks(latest) || peerOf(former) !== peerOf(latest)) return undefined
   if (latest.first !== former.number + 1n) return undefined
-  const transactions = former.transactions + latest.transactions
-  return { ...latest, first: former.first, transactions }
+  return { ...latest, first: former.first, transactions: former.transactions + latest.transactions }
 }
 
 /** JSON equality. Every call is compared with every line; differing calls mostly differ in a text of their first item. */
@@ -266,12 +263,6 @@ function isEqual(a: Json | undefined, b: Json | undefined): boolean {
 }
 
 type JsonObject = { readonly [name: string]: Json | undefined }
-
-/** The newer of two entries; for empty blocks, the whole range. */
-function joined(run: LogRecord, next: LogRecord): LogRecord {
-  const both = joinedBlocks(run, next)
-  return both === undefined ? next : { ...next, events: [both] }
-}
 
 function rowsOf(text: string, columns: number): number {
   const lines = stripVTControlCharacters(text).split('\n').slice(0, -1)

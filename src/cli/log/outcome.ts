@@ -19,7 +19,11 @@ export function outcomeOf({ meaning = {}, result, error, failure, refusal }: Obs
   const { unit, noun } = meaning
   if (result === false && noun !== undefined) return `false: no such ${noun}`
   if (typeof result === 'string') return textOutcome(unit, result)
-  if (Array.isArray(result)) return listOutcome(noun, result as readonly Json[])
+  if (Array.isArray(result)) {
+    return noun === 'call'
+      ? runsOutcome(result.flat(), noun)
+      : plural(result.length, noun ?? 'item')
+  }
   if (isObject(result)) return objectOutcome(result)
   return String(result ?? null)
 }
@@ -48,11 +52,6 @@ function textOutcome(unit: Meaning['unit'], text: string): string {
   if (unit === 'wei') return ether(BigInt(text))
   if (unit === 'wei per gas') return fee(BigInt(text))
   return `${number(BigInt(text))}${unit === 'gas' ? ' gas' : ''}`
-}
-
-function listOutcome(noun = 'item', items: readonly Json[]): string {
-  if (noun === 'call') return runsOutcome(items.flat() as readonly Json[], noun)
-  return plural(items.length, noun)
 }
 
 function runsOutcome(runs: readonly Json[], noun: string): string {

@@ -17,7 +17,7 @@ const HANG = 4
 export function wrapped(
   line: string,
   columns: number | undefined,
-  shortened: (word: string) => string = withShortHex,
+  shortened: (word: string) => string = (word) => word.replace(/0x[0-9a-f]{40,64}/gi, short),
 ): string {
   if (columns === undefined || widthOf(line) <= columns) return line
   const indent = /^ */.exec(line)?.[0] ?? ''
@@ -46,8 +46,4 @@ export function wrapped(
 
 export function widthOf(text: string): number {
   return [...stripVTControlCharacters(text)].length
-}
-
-function withShortHex(word: string): string {
-  return word.replace(/0x[0-9a-f]{40,64}/gi, short)
 }

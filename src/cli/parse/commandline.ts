@@ -219,13 +219,16 @@ function chainKeys({ flags }: Subcommand): readonly OptionKey[] {
 function createOption(key: OptionKey): Option {
   const { type, sentence } = optionOf(key)
   const preset = defaultTextOf(key)
-  const value = valueTerm(type)
-  const isPlain = type.placeholder === undefined || preset === 'none'
+  const { placeholder, alone } = type
+  // in brackets if optional
+  const term = alone === undefined ? ` <${placeholder}>` : ` [${placeholder}]`
+  const value = placeholder === undefined ? '' : term
+  const isPlain = placeholder === undefined || preset === 'none'
   const shown = preset.length > 40 ? preset.replace(/ .* /, ' … ') : preset
   const option = new Option(`${flagOf(key)}${value}`, isPlain ? sentence : `${sentence} (${shown})`)
   // a flag `--no-…` is an option of its own, and does not negate another
   option.negate = false
-  if (type.alone !== undefined) option.preset(type.alone)
+  if (alone !== undefined) option.preset(alone)
   if (type.repeatable) {
     option.argParser((text: string, former: readonly string[] | undefined) => [
       ...(former ?? []),
@@ -233,12 +236,6 @@ function createOption(key: OptionKey): Option {
     ])
   }
   return option.helpGroup(`${groupOf(key)}:`)
-}
-
-/** ` <NUMBER>`, in brackets if optional. */
-function valueTerm({ placeholder, alone }: Type<unknown>): string {
-  if (placeholder === undefined) return ''
-  return alone === undefined ? ` <${placeholder}>` : ` [${placeholder}]`
 }
 
 /** The options as words of a shell that say the same again, but for a mnemonic, which is secret. */

@@ -107,11 +107,9 @@ function remote(
   return { arguments: [], ...words, flags: [...REMOTE, ...flags], exits: EXITS }
 }
 
-type Values = SubcommandArgument['values']
-
 const argumentOf =
   (kind: SubcommandArgument['kind']) =>
-  (name: string, sentence: string, values?: Values): SubcommandArgument => ({
+  (name: string, sentence: string, values?: SubcommandArgument['values']): SubcommandArgument => ({
     name,
     sentence,
     kind,

@@ -201,16 +201,14 @@ export function logAt(instance: Instance, place: number): Log {
   const count = instance.number(place + layout.LOG_TOPICS)
   const data = place + layout.LOG_BODY + 32 * count
   const topics: Hash[] = []
-  for (let at = place + layout.LOG_BODY; at < data; at += 32) topics.push(hashAt(instance, at))
+  for (let at = place + layout.LOG_BODY; at < data; at += 32) {
+    topics.push(`0x${instance.buffer.toString('hex', at, at + 32)}` as Hash)
+  }
   return {
     address: instance.addressAt(instance.number(place + layout.LOG_ACCOUNT) + layout.ACCOUNT_BYTES),
     topics,
     data: instance.slice(data, instance.number(place + layout.LOG_LENGTH)),
   }
-}
-
-function hashAt({ buffer }: Instance, place: number): Hash {
-  return `0x${buffer.toString('hex', place, place + 32)}` as Hash
 }
 
 /** The transaction's access list, then what turned warm. */

@@ -31,12 +31,10 @@ export function sumOfMultiples(curve: Curve, group: Group, input: Uint8Array): U
   })
 }
 
-type PairPlace = Readonly<Record<'g1' | 'g2', number>>
-
 export function isPairingOne(
   curve: Curve,
   count: number,
-  read: (index: number, at: PairPlace) => void,
+  read: (index: number, at: Readonly<Record<'g1' | 'g2', number>>) => void,
 ): boolean {
   return curve.with(Math.max(1, count) * (G1.size + G2.size), (firsts) => {
     const seconds = firsts + count * G1.size

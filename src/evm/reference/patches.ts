@@ -139,8 +139,7 @@ function hasLongCode({ stack }: RunState, common: LibraryCommon): boolean {
 
 async function canCreate({ env, stack, stateManager }: RunState): Promise<boolean> {
   const [value = 0n] = stack.peek(1)
-  const creator = await stateManager.getAccount(env.address)
-  const { balance = 0n, nonce = 0n } = creator ?? {}
+  const { balance = 0n, nonce = 0n } = (await stateManager.getAccount(env.address)) ?? {}
   return env.depth < MAX_CALL_DEPTH && balance >= value && nonce < MAX_UINT64
 }
 

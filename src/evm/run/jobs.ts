@@ -82,8 +82,7 @@ function transact(context: RunContext, job: TransactionJob): MaybePromise<Outcom
 function call(context: RunContext, job: CallJob): MaybePromise<Outcome> {
   checkMessage(job)
   const { world, block, message } = job
-  const free = isFree(message)
-  const price = free ? 0n : effectiveGasPrice(message, block.baseFee)
+  const price = isFree(message) ? 0n : effectiveGasPrice(message, block.baseFee)
   // below the base fee the miner gets nothing
   const tip = price < block.baseFee ? 0n : price - block.baseFee
   const nonce = message.nonce ?? accountAt(world, message.from)?.nonce ?? 0n

@@ -41,8 +41,7 @@ export function traceOperations(sink: OperationSink): Tracer {
   const onExit = ({ failure }: FrameEnd): void => {
     const step = open.pop()
     if (step !== undefined) {
-      const didEnd = failure?.kind !== 'halt'
-      sink.closeOperation(didEnd ? lastEffect(step) : undefined)
+      sink.closeOperation(failure?.kind !== 'halt' ? lastEffect(step) : undefined)
     }
     if (precompiles.pop() !== true) sink.closeFrame()
   }

@@ -50,9 +50,9 @@ function seenHashes(
 ): (number: bigint) => Hash | undefined {
   const hashes = new LruCache<bigint, Hash>(KEPT_HASHES)
   const fetchHash = async (number: bigint, point: BlockPoint): Promise<void> => {
-    const call = [{ data: asking(number) }]
+    const data = `0x7f${number.toString(16).padStart(64, '0')}4060005260206000f3`
     const read = (answer: Json): Hash => reading('a hash', answer, () => parseHash(String(answer)))
-    hashes.set(number, await network.askAt('eth_call', call, point, read))
+    hashes.set(number, await network.askAt('eth_call', [{ data }], point, read))
   }
   const source: MissSource = {
     fetch: async (misses) => {
@@ -66,10 +66,6 @@ function seenHashes(
     if (known === undefined) missed({ kind: 'hash', number }, source)
     return known
   }
-}
-
-function asking(number: bigint): string {
-  return `0x7f${number.toString(16).padStart(64, '0')}4060005260206000f3`
 }
 
 /** PREVRANDAO is the difficulty in each block. */

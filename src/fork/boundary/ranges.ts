@@ -44,7 +44,8 @@ export async function logsBetween(
       }
       for (const log of found) logs.push(log)
       requireFew(logs.length, whole)
-      widen(search, found.length)
+      search.most = Math.max(search.most, found.length)
+      if (found.length * 2 <= search.most) search.width *= 2n
       next = range.to + 1n
     }
   }
@@ -99,11 +100,6 @@ async function ask(
 export function readLogs(answer: unknown): readonly Json[] {
   if (Array.isArray(answer) && answer.every(isObject)) return answer
   throw unexpected('logs', answer)
-}
-
-function widen(search: Search, found: number): void {
-  search.most = Math.max(search.most, found)
-  if (found * 2 <= search.most) search.width *= 2n
 }
 
 /** Blocks of the next range after a refusal. Remembers a permanent limit of the network. */

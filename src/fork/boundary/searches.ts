@@ -102,8 +102,7 @@ function joined(
   place: { readonly firstPage: boolean; readonly lastPage: boolean },
 ): Json {
   const txs = [...newer.txs, ...older.txs]
-  const receipts = [...newer.receipts, ...older.receipts]
-  return { txs, receipts, ...place } as unknown as Json
+  return { txs, receipts: [...newer.receipts, ...older.receipts], ...place } as unknown as Json
 }
 
 /** The network knows the transaction if the sender used the nonce before the fork. */

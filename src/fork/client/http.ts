@@ -122,7 +122,7 @@ function repliesOf(
   if (Array.isArray(json) && asks.length > 1) return inOrder(json, asks.length, answer, shown)
   const single = Array.isArray(json) && json.length === 1 ? json[0] : json
   const reply = replyOf(single, answer, clean)
-  if (reply !== undefined && asks.length === 1 && isOf(single, 0)) return [reply]
+  if (reply !== undefined && asks.length === 1 && (idOf(single) ?? 0) === 0) return [reply]
   const error = reply !== undefined && 'error' in reply ? reply.error : undefined
   if (error !== undefined && isLimitError(error)) {
     throw new ProviderFailure('limited', `${where}: ${error.message}`, retryAfterMs)
@@ -155,10 +155,6 @@ function inOrder(
 function idOf(value: unknown): number | undefined {
   const { id } = (value ?? {}) as { id?: unknown }
   return id === undefined || id === null || id === '' ? undefined : Number(id)
-}
-
-function isOf(value: unknown, id: number): boolean {
-  return (idOf(value) ?? id) === id
 }
 
 function replyOf(

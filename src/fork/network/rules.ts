@@ -13,13 +13,11 @@ import {
 } from '../../protocol/forks.ts'
 import type { RemoteBlock } from './header.ts'
 
-type Config = Readonly<Record<string, number>>
-
 /**
  * A hardfork includes all before it.
  * @see https://github.com/ethereum/go-ethereum/blob/master/params/config.go
  */
-const CONFIGS: ReadonlyMap<bigint, Config> = new Map([
+const CONFIGS: ReadonlyMap<bigint, Readonly<Record<string, number>>> = new Map([
   [
     1n,
     {

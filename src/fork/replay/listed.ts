@@ -25,8 +25,10 @@ export async function prefetchListed(
   if (header.blockAccessListHash === undefined) return
   const ask = (name: string): Promise<readonly NamedState[]> =>
     network.askHistory(fork, name, [hash], header.number, readList)
-  const listed = orIfRefused(() => askByNames(METHODS, ask))
-  const named = await inTime(listed, TIMEOUT_MS)
+  const named = await inTime(
+    orIfRefused(() => askByNames(METHODS, ask)),
+    TIMEOUT_MS,
+  )
   if (named !== undefined) await readAll(named, before())
 }
 

@@ -59,8 +59,7 @@ async function filesIn(folder: string): Promise<readonly CacheFile[]> {
     const file = path.join(folder, name)
     const found = await stat(file).catch(() => undefined)
     if (found?.isFile() !== true) continue
-    const usedMs = Math.max(found.atimeMs, found.mtimeMs)
-    files.push({ path: file, bytes: found.size, usedMs })
+    files.push({ path: file, bytes: found.size, usedMs: Math.max(found.atimeMs, found.mtimeMs) })
   }
   return files
 }

@@ -5,8 +5,6 @@ import { type DevchainError, invalidParams, limitExceeded } from '../../core/err
 
 const MAX_ENTRIES = 10_000
 
-type Family = 'ipv4' | 'ipv6'
-
 /** All addresses with the same prefix; a single one has the full length. */
 interface Entry {
   readonly text: string
@@ -74,7 +72,7 @@ function addTo(list: BlockList, { address, bits }: Entry): void {
   else list.addSubnet(address, bits, familyOf(address))
 }
 
-function familyOf(address: string): Family {
+function familyOf(address: string): 'ipv4' | 'ipv6' {
   return address.includes(':') ? 'ipv6' : 'ipv4'
 }
 

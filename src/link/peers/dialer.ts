@@ -57,8 +57,7 @@ export class Dialer {
         this.#failures = WAITS
         return
       }
-      const pipe = await dial()
-      const wasTaken = await connected(pipe)
+      const wasTaken = await connected(await dial())
       this.#failures = wasTaken ? 0 : this.#failures + 1
     } catch (error) {
       if (this.#failures === 0 && !this.#isEnded) failed(reasonOf(error))

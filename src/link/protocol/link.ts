@@ -317,8 +317,7 @@ export class Link implements IntakeHolder {
 
   async #greet(hello: LinkMessages['hello']): Promise<void> {
     if (this.#state === 'linked') throw new LinkError('it said hello twice', 'unexpectedMessages')
-    const isTaken = await this.#options.listener.greet(hello)
-    if (!isTaken || this.#state !== 'greeting') return
+    if (!(await this.#options.listener.greet(hello)) || this.#state !== 'greeting') return
     this.#isTakenHere = true
     // a refused peer gets goodbye instead
     this.#ping()

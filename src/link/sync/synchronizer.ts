@@ -187,8 +187,7 @@ export class Synchronizer {
     const { value: first } = await headers.next()
     if (first === undefined) return this.#checkEnd(peer, target)
     const fork = blockByHash(state.tree, first[0].header.parentHash)!
-    const own = headOf(state.tree)
-    const isHeavier = target.totalDifficulty > own.totalDifficulty
+    const isHeavier = target.totalDifficulty > headOf(state.tree).totalDifficulty
     const length = target.number - fork.block.header.number
     if (!isHeavier && length >= UNCLE_GENERATIONS) return
     if (length > 1n) {

@@ -111,8 +111,7 @@ const SAME_TIME =
 const TOO_EARLY = "Timestamp {timestamp} is lower than the previous block's timestamp {newest}"
 
 function percentileMessage(percentile: ErrorFacts[string], position: number): string {
-  const isOutside = Number(percentile) < 0 || Number(percentile) > 100
-  return isOutside
+  return Number(percentile) < 0 || Number(percentile) > 100
     ? `The reward percentile number ${position} is invalid. It must be a float between 0 and 100, but is ${percentile} instead.`
     : `The reward percentiles should be in non-decreasing order, but the percentile number ${position - 1} is greater than the next one`
 }

@@ -62,8 +62,6 @@ interface SlotProof extends StorageKey {
   readonly nodes: readonly Uint8Array[]
 }
 
-type AccountProof = Awaited<ReturnType<typeof proofOf>>
-
 const keyResult: Encoder<string> = asJson('storage key', {
   anyOf: [hash.json, quantityResult.json],
 })
@@ -74,7 +72,7 @@ const slotProofShape = shape<SlotProof>('storage proof', {
 })
 
 /** The account proof of spec 2.8. */
-const accountProofShape = shape<AccountProof>('account proof', {
+const accountProofShape = shape<Awaited<ReturnType<typeof proofOf>>>('account proof', {
   address: field(address, ({ account }): Address => account.address),
   balance: field(quantityResult, ({ account }) => account.balance),
   codeHash: field(hash, ({ account }): Hash => account.codeHash),

@@ -217,8 +217,13 @@ export const traceMethods: Methods = [
     result: replayForm,
     onFork: 'here',
     handle: (context, request, wanted, reference, stateOverrides, blockOverrides) => {
-      const cancellation = context.caller
-      const message = { request, reference, stateOverrides, blockOverrides, cancellation }
+      const message = {
+        request,
+        reference,
+        stateOverrides,
+        blockOverrides,
+        cancellation: context.caller,
+      }
       return recordOne(context, replayRecorder(wanted, false), (tracerFor) =>
         traceMessage(context.chain, message, tracerFor),
       )

@@ -289,8 +289,7 @@ async function rerun(
   const target = targetOf(transaction, block)
   const tracer = tracerFor(target, index)
   const cancellation = undefined
-  const draft = undefined
-  const job = { world: before, draft, block, transaction, limits, tracer, cancellation }
+  const job = { world: before, draft: undefined, block, transaction, limits, tracer, cancellation }
   let outcome: Outcome
   try {
     outcome = await executor.transact(job)

@@ -50,8 +50,7 @@ export function withGenesisTime(
   const { world, totalDifficulty, block } = headOf(state.tree)
   const sealed = sealBlock({ ...block.header, timestamp }, [])
   if (sealed.hash !== wanted) return undefined
-  const genesis = { block: sealed, executed: [], world, totalDifficulty }
-  const tree = treeFrom(genesis)
+  const tree = treeFrom({ block: sealed, executed: [], world, totalDifficulty })
   const { origin } = state
   return { ...state, tree, origin: origin && { ...origin, tree } }
 }

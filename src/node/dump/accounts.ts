@@ -118,8 +118,7 @@ export class WorldReader {
     const members = new Members(state, path)
     const storages = objectAt(members.value('storage') ?? {}, `${path}.storage`)
     const given = await this.#givenAt(members.value('accounts'), `${path}.accounts`, storages)
-    const previous = this.#lastOlder ?? (await this.#settle())
-    this.#lastOlder = await this.#worldOf(given, previous)
+    this.#lastOlder = await this.#worldOf(given, this.#lastOlder ?? (await this.#settle()))
     this.#older.set(hash, this.#lastOlder)
   }
 

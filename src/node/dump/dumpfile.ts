@@ -66,7 +66,9 @@ export class DumpFile {
   constructor(chain: Chain, options: DumpFileOptions) {
     this.#chain = chain
     this.#options = options
-    this.#timer = setInterval(() => this.#writeNow(), options.intervalMs).unref()
+    const write = (): void =>
+      void this.write().catch((error: Error) => options.onNotice(error.message))
+    this.#timer = setInterval(write, options.intervalMs).unref()
   }
 
   /** Writes the chain as it is, unless the file has it. Rejects with a DevchainError if it cannot be written. */
@@ -79,10 +81,6 @@ export class DumpFile {
   close(): Promise<void> {
     clearInterval(this.#timer)
     return this.write()
-  }
-
-  #writeNow(): void {
-    this.write().catch((error: Error) => this.#options.onNotice(error.message))
   }
 
   async #replace(): Promise<void> {

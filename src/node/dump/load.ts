@@ -45,8 +45,7 @@ export async function loadState(
   const settings = settingsOnTop(before.settings, tree)
   const clock = { ...before.clock, nextTimestamp: undefined }
   const loaded: ChainState = { ...before, config, tree, pool, settings, clock }
-  const state = { ...loaded, clock: increasedTime(loaded, 0n, now) }
-  return { state, value: 'blocks' }
+  return { state: { ...loaded, clock: increasedTime(loaded, 0n, now) }, value: 'blocks' }
 }
 
 async function treeOf(before: BlockTree, dump: Dump): Promise<BlockTree> {

@@ -44,8 +44,10 @@ export async function readDump(source: DumpSource, state: ChainState): Promise<D
 }
 
 async function readFrom(source: DumpSource, state: ChainState, base: World): Promise<Dump> {
-  const { config } = state
-  const reader = new WorldReader(base, keepsEmpty(state))
+  const { config, tree } = state
+  const { number, timestamp } = headOf(tree).block.header
+  const keepsEmpty = !isAtLeast(config.hardforkAt(number, timestamp), 'spuriousDragon')
+  const reader = new WorldReader(base, keepsEmpty)
   const members: Record<string, unknown> = {}
   const given: GivenBlock[] = []
   const outcomes: Outcomes = new Map()
@@ -69,7 +71,7 @@ async function readFrom(source: DumpSource, state: ChainState, base: World): Pro
   }
   await readValues(source(), take, reader.plain)
   requireKinds(members)
-  const line = given.length === 0 ? [] : lineOf(new Members(members, ''), given, state.tree)
+  const line = given.length === 0 ? [] : lineOf(new Members(members, ''), given, tree)
   const { world, older } = await reader.worlds()
   const hashes = line.map(({ hash }) => hash)
   const newest = hashes.at(-1)
@@ -116,11 +118,6 @@ export function genesisWorldOf({ origin, tree }: ChainState): World {
   const { tree: first } = origin ?? { tree }
   const genesis = blockByNumber(first, BigInt(first.network?.number ?? 0))!
   return genesis.isStateless === true ? emptyWorld : genesis.world
-}
-
-function keepsEmpty({ config, tree }: ChainState): boolean {
-  const { number, timestamp } = headOf(tree).block.header
-  return !isAtLeast(config.hardforkAt(number, timestamp), 'spuriousDragon')
 }
 
 /** The newest block and its ancestors, oldest first. A dump may also have blocks that were rolled back or replaced. */

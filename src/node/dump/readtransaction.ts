@@ -48,8 +48,7 @@ export function decodedTransaction(
   hardfork: Hardfork,
   from: Address | undefined,
 ): Transaction {
-  const sender = impersonatedSender ?? from
-  const rules = { hardfork, allowsImpersonated: true, sender }
+  const rules = { hardfork, allowsImpersonated: true, sender: impersonatedSender ?? from }
   return unlessRefused(
     () => decodeBlockTransaction(raw, rules),
     ({ message }) => {

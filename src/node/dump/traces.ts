@@ -103,8 +103,7 @@ function traceOf(frame: CallFrame, depth: number): DumpedJson {
 
 function dumpedLog({ log, position, index }: CallFrame['logs'][number]): DumpedJson {
   const { address, topics, data } = log
-  const raw = dumped({ topics, data })
-  return { address, raw_log: raw, decoded: null, position, index }
+  return { address, raw_log: dumped({ topics, data }), decoded: null, position, index }
 }
 
 function orderingOf({ calls, logs }: CallFrame): DumpedJson[] {

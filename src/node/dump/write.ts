@@ -113,7 +113,10 @@ function* endOf(state: ChainState, historical: boolean): IterableIterator<string
   yield '],"historical_states":'
   if (historical && canonical.length > 0) {
     const genesis = ownGenesisOf(state)
-    const records = withState(canonical.values(0, canonical.length - 1))
+    const records = filtered(
+      canonical.values(0, canonical.length - 1),
+      ({ isStateless }) => isStateless !== true,
+    )
     yield '['
     yield* joined(records, (record) => olderState(record, genesis))
     yield ']'
@@ -193,16 +196,13 @@ function* olderState({ block, world }: BlockRecord, genesis: World): IterableIte
   yield `["${block.hash}",{"accounts":{`
   yield* joined(accountsWith(world, genesis), (account) => [olderAccount(account)])
   yield '},"storage":{'
-  yield* joined(accountsWithStorage(world), storageOf)
+  const withStorage = filtered(accountsOf(world), ({ storage }) => !storage.isEmpty)
+  yield* joined(withStorage, storageOf)
   yield '},"block_hashes":{}}]'
 }
 
-function* withState(records: Iterable<BlockRecord>): IterableIterator<BlockRecord> {
-  for (const record of records) if (record.isStateless !== true) yield record
-}
-
-function* accountsWithStorage(world: World): IterableIterator<Account> {
-  for (const account of accountsOf(world)) if (!account.storage.isEmpty) yield account
+function* filtered<T>(items: Iterable<T>, isWanted: (item: T) => boolean): IterableIterator<T> {
+  for (const item of items) if (isWanted(item)) yield item
 }
 
 function* storageOf(account: Account): IterableIterator<string> {

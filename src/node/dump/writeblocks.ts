@@ -13,7 +13,10 @@ import { outermostOf } from './traces.ts'
 export function dumpedBlock({ header, transactions, uncles, withdrawals }: Block): DumpedJson {
   return {
     header: dumpedHeader(header),
-    transactions: transactions.map(dumpedTransaction),
+    transactions: transactions.map((each) => ({
+      transaction: signedMembers(each),
+      impersonated_sender: isImpersonated(each) ? each.from : null,
+    })),
     ommers: uncles.map(dumpedHeader),
     withdrawals:
       header.withdrawalsRoot === undefined
@@ -49,11 +52,6 @@ function dumpedHeader(header: Header): DumpedJson {
   const members: Record<string, unknown> = {}
   for (const [name] of FIELDS) members[name] = header[name]
   return dumped(members)
-}
-
-function dumpedTransaction(transaction: Transaction): DumpedJson {
-  const sender = isImpersonated(transaction) ? transaction.from : null
-  return { transaction: signedMembers(transaction), impersonated_sender: sender }
 }
 
 function signedMembers(transaction: Transaction): DumpedJson {

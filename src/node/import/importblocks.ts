@@ -182,8 +182,7 @@ class ProofWeights {
       return state
     const { hardforkAt } = state.config
     if (isAtLeast(hardforkAt(header.number, header.timestamp), 'paris')) return state
-    const config = mergedFrom(state.config, header.number)
-    return { ...state, config }
+    return { ...state, config: mergedFrom(state.config, header.number) }
   }
 }
 

@@ -427,6 +427,5 @@ function withSideBlocks(tree: BlockTree, records: readonly BlockRecord[]): Block
 
 function sideOf(records: readonly BlockRecord[]): SideBlocks {
   if (records.length === 0) return NO_SIDE
-  const highest = records.map(({ block }) => block.header.number).reduce(larger)
-  return { records, highest }
+  return { records, highest: records.map(({ block }) => block.header.number).reduce(larger) }
 }

@@ -257,8 +257,7 @@ async function appended(
   const record = sealed(state, environment, assembly)
   await yieldIfDue()
   const after = withRecord(state, record, { now, timestamp })
-  const pool = poolAfter(state.pool, assembly)
-  return { state: { ...after, pool }, dropped: assembly.dropped }
+  return { state: { ...after, pool: poolAfter(state.pool, assembly) }, dropped: assembly.dropped }
 }
 
 function withRecord(

@@ -201,8 +201,11 @@ function imported(
   const value = headOf(after.tree) === record ? 'IMPORTED_BEST' : 'IMPORTED_NOT_BEST'
   if (!isNext) return { state: after, value, dropped }
   const clock = clockAfterBlock(state, block.header.timestamp, now, false)
-  const settings = settingsAfterBlock(after.settings)
-  return { state: { ...after, clock, settings }, value, dropped }
+  return {
+    state: { ...after, clock, settings: settingsAfterBlock(after.settings) },
+    value,
+    dropped,
+  }
 }
 
 /** Keeps the PREVRANDAO of the block's run beside the proof. */

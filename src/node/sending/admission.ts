@@ -48,13 +48,11 @@ interface AdmissionContext {
   readonly sender: Account
 }
 
-type Check = (context: AdmissionContext, transaction: Transaction) => void
-
 /** Percent by which a replacement must raise the fees. */
 const PRICE_BUMP = 10n
 
 /** First what is wrong with the transaction itself, then with the present state. */
-const CHECKS: readonly Check[] = [
+const CHECKS: readonly ((context: AdmissionContext, transaction: Transaction) => void)[] = [
   checkUnknown,
   ({ state }, transaction) => requireChainId(transaction, state.config.chainId),
   ({ rules }, transaction) => requireType(transaction, rules.hardfork),

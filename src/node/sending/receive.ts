@@ -62,8 +62,10 @@ function admitOne(
     if (!(error instanceof DevchainError)) throw error
     const isKnown = error.word === 'ALREADY_KNOWN'
     if (isKnown && sidecar !== undefined && keptSidecar(state.blobs, hash) === undefined) {
-      const completed = [...value.completed, hash]
-      return { state: { ...state, blobs }, value: { ...value, completed } }
+      return {
+        state: { ...state, blobs },
+        value: { ...value, completed: [...value.completed, hash] },
+      }
     }
     return { state, value: { ...value, refused: [...value.refused, { hash, error }] } }
   }

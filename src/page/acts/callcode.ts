@@ -11,18 +11,16 @@ export function call(method: string, ...params: readonly unknown[]): RpcCall {
 export const CALL_FORMS: Readonly<
   Record<string, (calls: readonly RpcCall[], url: string) => string>
 > = {
-  'JSON-RPC': (calls) => calls.map(jsonOf).join('\n'),
-  curl: (calls, url) => calls.map((each) => curlOf(url, each)).join('\n'),
+  'JSON-RPC': (calls) => calls.map((each) => bodyOf(each, 2)).join('\n'),
+  curl: (calls, url) => {
+    const command = `curl ${shellWord(url)} -H 'content-type: application/json' -d`
+    return calls.map((each) => `${command} ${shellWord(bodyOf(each))}`).join('\n')
+  },
   viem: (calls, url) => [viemClientOf(url), ...calls.map(viemOf)].join('\n'),
 }
 
-function jsonOf({ method, params }: RpcCall): string {
-  return JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }, null, 2)
-}
-
-function curlOf(url: string, { method, params }: RpcCall): string {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-  return `curl ${shellWord(url)} -H 'content-type: application/json' -d ${shellWord(body)}`
+function bodyOf({ method, params }: RpcCall, indent?: number): string {
+  return JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }, null, indent)
 }
 
 /** The client on which the calls of `viemOf` run. */

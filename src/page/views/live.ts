@@ -17,8 +17,7 @@ const MOST_LISTED = 200_000
 const NEWEST = 40
 
 export function LiveView({ route }: ViewProps): VNode {
-  const point = usePoint(route)
-  const { branch, number = -1 } = point ?? {}
+  const { branch, number = -1 } = usePoint(route) ?? {}
   const below = useBlock(branch?.left.length ? branch.first - 1 : undefined, 'era')
   // the older blocks of a long branch are not known any more
   const lowest = below && below.hash !== branch?.left[0]?.parentHash ? branch!.first : 0

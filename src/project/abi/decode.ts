@@ -28,8 +28,10 @@ const parametersOf = memoizeByIdentity((item: AbiItem) => {
   return {
     inputs,
     outputs,
-    // of an event: one per topic, and those in the data
-    indexed: inputs.filter(isIndexed).map((each) => [inTopic(each)]),
+    // of an event: one per topic, which holds a long value as its hash, and those in the data
+    indexed: inputs
+      .filter(isIndexed)
+      .map((each) => [isWord(each) ? each : { ...each, type: 'bytes32' }]),
     others: inputs.filter((each) => !isIndexed(each)),
   }
 })
@@ -37,11 +39,6 @@ const parametersOf = memoizeByIdentity((item: AbiItem) => {
 /** Files may have anything in these places. */
 function listOf(parameters: unknown): readonly Parameter[] {
   return Array.isArray(parameters) ? (parameters.filter(isObject) as unknown as Parameter[]) : []
-}
-
-/** Topics hold long values as hashes. */
-function inTopic(parameter: Parameter): Parameter {
-  return isWord(parameter) ? parameter : { ...parameter, type: 'bytes32' }
 }
 
 /** True if values of the type take one word. */

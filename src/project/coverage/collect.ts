@@ -123,9 +123,12 @@ export class Collector {
   }
 
   #knownOf(match: CodeMatch, { isCreation }: Pick<Code, 'isCreation'>): RanCode | undefined {
-    const key = keyOf(match, isCreation)
+    const { contract, code } = match
+    const shape = isCreation ? contract.creation : contract.runtime
+    // the same for all compilations of equal code
+    const key = `${isCreation} ${contract.source}:${contract.name} ${shape?.exact} ${code.length}`
     if (this.#ran.size >= MOST_CODES && !this.#ran.has(key)) return undefined
-    return kept(this.#ran, key, { code: match.code, isCreation })
+    return kept(this.#ran, key, { code, isCreation })
   }
 
   #unknownOf(reached: Code): RanCode | undefined {
@@ -151,12 +154,6 @@ export function matchOf(catalogue: Catalogue, { code, isCreation }: Code): CodeM
   }
   const match = catalogue.creation(code)
   return match?.isSame ? { ...match, code: code.subarray(0, match.argumentsAt) } : undefined
-}
-
-/** The same for all compilations of equal code. */
-function keyOf({ contract, code }: CodeMatch, isCreation: boolean): string {
-  const shape = isCreation ? contract.creation : contract.runtime
-  return `${isCreation} ${contract.source}:${contract.name} ${shape?.exact} ${code.length}`
 }
 
 function kept(all: Map<string, RanCode>, key: string, { code, isCreation }: Code): RanCode {

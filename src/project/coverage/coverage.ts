@@ -168,8 +168,7 @@ export class Coverage {
     const file = fileOf(contract, name)
     // artifacts from RPC methods have no folder
     if (file === undefined) return FOREIGN.test(name) || !isHandedOver(contract) ? undefined : name
-    const place = path.relative(this.#options.folder, file)
-    const parts = place.split(path.sep)
+    const parts = path.relative(this.#options.folder, file).split(path.sep)
     if (parts.includes('node_modules')) return undefined
     return parts[0] === '..' ? file : parts.join('/')
   }

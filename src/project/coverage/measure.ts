@@ -231,7 +231,7 @@ export class CodeReading {
     const all = placed === undefined ? parts : [placed.statement, ...parts]
     // a modifier's code is copied into each function that has it
     const isModifier = placed?.owner.function.kind === 'modifier'
-    const anchors = this.#anchorsIn(isModifier ? this.#around : undefined)
+    const anchors = getOrMake(this.#anchors, isModifier ? this.#around : undefined, () => new Map())
     for (const tally of all) {
       if (this.#before.includes(tally)) continue
       const count = this.#countAt(pc, tally.range)
@@ -241,10 +241,6 @@ export class CodeReading {
       else if (known.sign === sign) known.sum += count
     }
     this.#before = all
-  }
-
-  #anchorsIn(around: FunctionTally | undefined): Map<Tally, Anchored> {
-    return getOrMake(this.#anchors, around, () => new Map<Tally, Anchored>())
   }
 
   /** The count of an operation; for a jump target that stands for a whole range (`if (…) break`), the count of the jump. */

@@ -81,8 +81,7 @@ export class DescribedMulticall extends Described {
       return text.startsWith(prefix) ? text.slice(prefix.length) : text
     }
     if (described?.contract !== undefined) return `${text}${sent}`
-    const selector = selectorOf(input)
-    return `${[nameOf(to), text ?? selector].filter(Boolean).join('.')}${sent}`
+    return `${[nameOf(to), text ?? selectorOf(input)].filter(Boolean).join('.')}${sent}`
   }
 
   #answerText(result: unknown, { to, described }: NestedCall): string {

@@ -19,13 +19,11 @@ export function isAbiKind(type: unknown): type is AbiItem['kind'] {
   return (KINDS as readonly unknown[]).includes(type)
 }
 
-type Format = 'foundry' | 'hardhat2' | 'hardhat3' | 'truffle' | 'compiler' | 'abi'
-
 export interface ContractSummary {
   readonly name: string
   /** Source path as given to the compiler; empty if unknown. */
   readonly source: string
-  readonly format: Format
+  readonly format: 'foundry' | 'hardhat2' | 'hardhat3' | 'truffle' | 'compiler' | 'abi'
   /** Index in source maps, if the artifact has it. */
   readonly sourceId: number | undefined
   readonly abi: readonly AbiItem[]

@@ -42,8 +42,7 @@ export function failedCheckOf(frame: RunFrame, known: FrameContract): FailedChec
     if (called === undefined) return notPayable('the fallback function', value, true)
     return notPayable(called.name, value)
   }
-  const data = input.subarray(4)
-  return called && misfit(called.signature, called, data, isOptimized)
+  return called && misfit(called.signature, called, input.subarray(4), isOptimized)
 }
 
 function certain(reason: string, cause: SourceCause | undefined): FailedCheck {

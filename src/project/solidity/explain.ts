@@ -170,7 +170,9 @@ function silentReason(failed: FailedFrame, nameOf: NameOf): Silent | undefined {
     const reason = haltReason(failed)
     return reason === undefined ? undefined : { reason }
   }
-  const reason = quotedReason(failed) ?? 'reverted without a reason'
+  const { text } = failed
+  const isQuoted = /^(require|assert|abi\.decode)\s*\(/.test(text)
+  const reason = isQuoted ? `${text} failed` : 'reverted without a reason'
   return failed.failedCheck ?? calleeReason(failed, nameOf) ?? { reason }
 }
 
@@ -202,17 +204,11 @@ function calleeReason({ frame, trail }: FailedFrame, nameOf: NameOf): Silent | u
   }
   if (newest?.failure !== undefined || newest?.to == null || newest.isPrecompile) return undefined
   if (calledAt === undefined || newest.output.length >= 32) return undefined
-  const looks = sinceCall.some(({ opcode }) => opcode === OP.RETURNDATASIZE)
-  if (!looks) return undefined
+  if (!sinceCall.some(({ opcode }) => opcode === OP.RETURNDATASIZE)) return undefined
   if (newest.code?.length === 0) return noCode(newest.to)
   const length = number(newest.output.length)
   return {
     reason: `${nameOf(newest.to)} returned ${length} bytes, fewer than expected`,
     cause: { kind: 'badReturnData' },
   }
-}
-
-function quotedReason({ text }: FailedFrame): string | undefined {
-  if (/^(require|assert|abi\.decode)\s*\(/.test(text)) return `${text} failed`
-  return undefined
 }

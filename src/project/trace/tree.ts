@@ -176,8 +176,7 @@ function storageOf({ names, layouts, top, touched, before, after }: Tracing): Tr
     const changes = slotChanges(slots, read)
     if (changes.length === 0) return []
     const name = names.nameOf(after, address) ?? short(checksumAddress(address))
-    const style = names.style(after, address)
-    const naming = { layout: layouts.get(address), keys, style }
+    const naming = { layout: layouts.get(address), keys, style: names.style(after, address) }
     return [{ address, name, changes: storageTexts(naming, changes, read) }]
   })
 }

@@ -58,8 +58,7 @@ function transactionsOf(part: Uint8Array, { gasLimit }: Header): readonly Uint8A
 }
 
 function withdrawalsOf(part: Uint8Array): readonly Withdrawal[] {
-  const withdrawals = partsOf(part, 'block.withdrawals', MOST_WITHDRAWALS)
-  return withdrawals.map(decodeWithdrawal)
+  return partsOf(part, 'block.withdrawals', MOST_WITHDRAWALS).map(decodeWithdrawal)
 }
 
 function partsOf(part: Uint8Array, name: string, most: number): readonly Uint8Array[] {

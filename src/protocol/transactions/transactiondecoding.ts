@@ -112,7 +112,7 @@ function decodeAs(type: TransactionType, raw: Uint8Array): Omit<Signed, 'hash'> 
   const blobs = type === 3 ? decodeBlobFields(fields) : undefined
   if (type === 4 && to === null) throw malformed('a set-code transaction (type 4) must name `to`')
   if (type === 3 && to === null) throw malformed('a blob transaction (type 3) must name `to`')
-  const signature = signatureOf(fields)
+  const signature = { v: fields.integer('v'), r: fields.integer('r'), s: fields.integer('s') }
   const signed = isLegacy ? legacyParity(signature.v) : { chainId, yParity: parityOf(signature.v) }
   const unsigned: UnsignedTransaction = {
     type,
@@ -195,8 +195,4 @@ function fieldsOf(item: RlpItem, count: number, name?: string): ListFields {
   const isPart = name !== undefined
   const prefix = `transaction: ${isPart ? `${name}.` : ''}`
   return new ListFields(item, `transaction: ${name ?? 'it'}`, count, count, prefix)
-}
-
-function signatureOf(fields: ListFields): SignatureFields {
-  return { v: fields.integer('v'), r: fields.integer('r'), s: fields.integer('s') }
 }

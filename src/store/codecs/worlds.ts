@@ -91,7 +91,8 @@ function trieOf<V>(empty: Trie<V>, values: Values<V>): Codec<Trie<V>> {
   }
   const node: Codec<WholeNode<V>> = {
     write(at, to) {
-      writeReference(referenceOf(at, encode), to)
+      const reference = referenceOf(at, encode)
+      to.bytes(isShort(reference) ? reference : bytesOfDigest(reference))
       if (at.kind === 'leaf') {
         to.byte(LEAF)
         to.byte(at.depth)
@@ -205,10 +206,6 @@ const backedState: Codec<BackedState> = shared({
 const backedAddress = optional(address)
 
 const goneKeys: Codec<GoneKeys> = mapOf(plainly(), plainly())
-
-function writeReference(reference: Reference, to: Output): void {
-  to.bytes(isShort(reference) ? reference : bytesOfDigest(reference))
-}
 
 function readReference(from: Input): Reference {
   const read = from.bytes()

@@ -210,8 +210,7 @@ function resultOf(frame: WholeFrame, { withParityErrors }: FlatForm): Json {
   // a revert keeps its return data
   const isKept = failure === undefined || (failure.kind === 'revert' && !withParityErrors)
   if (!isKept) return null
-  const gasUsed = quantityFromBigint(frame.gasUsed)
-  const gas = { gasUsed, ...gasMembers(frame, frame.dimensions) }
+  const gas = { gasUsed: quantityFromBigint(frame.gasUsed), ...gasMembers(frame, frame.dimensions) }
   const isCreation = kind === 'CREATE' || kind === 'CREATE2'
   if (!isCreation) return { ...gas, output: hexFromBytes(output) }
   return { address: to ?? undefined, code: hexFromBytes(output), ...gas }

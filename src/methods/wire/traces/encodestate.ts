@@ -1,6 +1,7 @@
 // Encodes what a run read and changed, by account: geth's prestateTracer and OpenEthereum's stateDiff.
 import {
   type Address,
+  EMPTY_BYTES,
   equalBytes,
   hexFromBytes,
   quantityFromBigint,
@@ -85,11 +86,12 @@ function changedMembers(
 ): Members {
   const left = slots.filter((slot) => slotOf(after, slot) !== 0n)
   const storage = storageMembers(left, (slot) => slotOf(after, slot))
+  const isSameCode = equalBytes(before?.code ?? EMPTY_BYTES, after.code)
   return {
     balance:
       after.balance === (before?.balance ?? 0n) ? undefined : quantityFromBigint(after.balance),
     nonce: after.nonce === (before?.nonce ?? 0n) ? undefined : Number(after.nonce),
-    code: disableCode || isSameCode(before, after) ? undefined : hexFromBytes(after.code),
+    code: disableCode || isSameCode ? undefined : hexFromBytes(after.code),
     // only `pre` shows a slot that was cleared
     storage: storage ?? (slots.length > 0 ? {} : undefined),
   }
@@ -159,8 +161,4 @@ function slotOf(account: Account | undefined, slot: bigint): bigint {
 
 function isNothing(account: Account | undefined): boolean {
   return account === undefined || isEmpty(account)
-}
-
-function isSameCode(before: Account | undefined, after: Account): boolean {
-  return before === undefined ? after.code.length === 0 : equalBytes(before.code, after.code)
 }

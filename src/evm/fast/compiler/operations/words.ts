@@ -20,10 +20,7 @@ import {
 } from './arithmetic.ts'
 import { type Compile, called, callHelper, callOnWords, type Row } from './operation.ts'
 
-type Pure = (emitter: Emitter, a: Limbs, b: Limbs) => Limbs
-type Test = (emitter: Emitter, a: Limbs, b: Limbs) => Limb
-
-function pure(compute: Pure): Compile {
+function pure(compute: (emitter: Emitter, a: Limbs, b: Limbs) => Limbs): Compile {
   return ({ emitter, stack }) => {
     const a = stack.pop()
     const b = stack.pop()
@@ -31,7 +28,7 @@ function pure(compute: Pure): Compile {
   }
 }
 
-function test(compute: Test): Compile {
+function test(compute: (emitter: Emitter, a: Limbs, b: Limbs) => Limb): Compile {
   return pure((emitter, a, b) => [compute(emitter, a, b), 0n, 0n, 0n])
 }
 
