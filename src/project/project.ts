@@ -5,6 +5,10 @@ import type { SourceExplanation } from '../evm/reasons.ts'
 import { runOfMined } from '../node/calls/replay.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import type { Rerun } from '../node/chain/failedrun.ts'
+import type { ExecutedTransaction } from '../node/ledger/blockrecord.ts'
+import { executedAt } from '../node/ledger/blocktree.ts'
+import { knownPlace } from '../node/ledger/leftblocks.ts'
+import { pooledByHash } from '../node/pool/pool.ts'
 import { codeAt } from '../state/world.ts'
 import type { Artifacts } from './artifacts.ts'
 import type { Contracts } from './contracts.ts'
@@ -12,7 +16,6 @@ import type { Coverage } from './coverage/coverage.ts'
 import { GasReport, type GasTotals } from './gas/report.ts'
 import { type KeptLabels, Labels } from './naming/labels.ts'
 import { Names } from './naming/names.ts'
-import { type DescribedTransaction, describeTransaction } from './naming/transactions.ts'
 import { explain } from './solidity/explain.ts'
 import { type CodeSources, codeSources } from './solidity/sources.ts'
 import type { RpcCaller } from './sourcify/repository.ts'
@@ -158,3 +161,57 @@ export class Project {
     return traceOf({ ...traced, names, layouts })
   }
 }
+
+export interface DescribedTransaction {
+  /** `Vault.withdraw(5 ether)`; undefined if no name is known. */
+  readonly call: string | undefined
+  readonly from: string | undefined
+  /** Of the contract that it creates, for a creation. */
+  readonly to: string | undefined
+  /** Why it failed. */
+  readonly error: string | undefined
+  /** What contracts printed, oldest first. */
+  readonly console: readonly string[]
+  /** In the order of the receipt's logs. */
+  readonly events: readonly { readonly address: Address; readonly text: string | undefined }[]
+}
+
+/** Undefined for an unknown transaction. Names are those of the newest state. */
+export function describeTransaction(
+  chain: Chain,
+  names: Names,
+  hash: Hash,
+): DescribedTransaction | undefined {
+  const { state } = chain
+  const place = knownPlace(state, hash)
+  if (place !== undefined) return described(names, executedAt(place))
+  const pooled = pooledByHash(state.pool, hash)
+  return pooled && described(names, { transaction: pooled.transaction })
+}
+
+function described(
+  names: Names,
+  { transaction, receipt, failure, output, consoleLines = [] }: Mined,
+): DescribedTransaction {
+  const { world } = names
+  const { from, to, data } = transaction
+  const created = receipt?.contractAddress ?? null
+  const call =
+    to === null
+      ? names.creation(world, data, created)
+      : names.call(world, { from, to, input: data })
+  const target = to ?? created
+  return {
+    call: call?.text,
+    from: names.nameOf(world, from),
+    to: target === null ? undefined : names.nameOf(world, target),
+    error: failure && (names.error(world, to, output ?? new Uint8Array())?.text ?? failure.reason),
+    console: consoleLines.map((line) => line.text),
+    events: (receipt?.logs ?? []).map((log) => ({
+      address: log.address,
+      text: names.event(world, log, null)?.text,
+    })),
+  }
+}
+
+type Mined = Pick<ExecutedTransaction, 'transaction'> & Partial<ExecutedTransaction>

@@ -1,21 +1,20 @@
 // Finds the fork block: asks the network, or uses what an earlier fork found.
 import { DevchainError, invalidParams } from '../../core/errors.ts'
-import { quantityFromBigint, ZERO_ADDRESS } from '../../core/hex.ts'
+import { type Hex, quantityFromBigint, ZERO_ADDRESS } from '../../core/hex.ts'
 import type { DevchainSettings } from '../../options/derived.ts'
 import type { ForkChoice } from '../../options/fork.ts'
-import type { Hardfork } from '../../protocol/forks.ts'
+import { ASSUMED_HARDFORK, type Hardfork } from '../../protocol/forks.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { Client, type ClientOptions, type RefusedByUpstream } from '../client/client.ts'
 import type { Provider } from '../client/provider.ts'
 import { isPrivateUrl } from '../client/urls.ts'
-import { isObject, listIn, quantity, unexpected } from '../network/answers.ts'
+import { isObject, isWord, listIn, quantity, unexpected, word } from '../network/answers.ts'
 import { type RemoteBlock, readBlock } from '../network/header.ts'
 import { isPruned } from '../network/pruned.ts'
 import { admittedBy, isScheduled, namedHardfork, notBefore } from '../network/rules.ts'
 import type { Prefix, RecordingHead } from '../store/recordingfile.ts'
 import type { Store } from '../store/store.ts'
 import { type FoundBlock, isHash, keepHead, knownHead, tagOrNumber } from './heads.ts'
-import { askMachine } from './machine.ts'
 
 /** Depths that reorgs do not reach, by chain id: less on networks with fast finality. */
 const DEPTHS: ReadonlyMap<bigint, bigint> = new Map([
@@ -211,4 +210,61 @@ export async function requireSameBlock(
     throw invalidParams(`fork: ${provider.name} ${what}`)
   }
   await Promise.all(providers.map(requireOf))
+}
+
+/** Each leaves nonzero on the stack if the EVM has the opcode, and uses nothing newer than london. */
+const QUESTIONS: readonly (readonly [code: string, hardfork: Hardfork])[] = [
+  // PUSH0 (EIP-3855)
+  [creating('5f00'), 'shanghai'],
+  // MCOPY (EIP-5656)
+  [creating('5f5f5f5e00'), 'cancun'],
+  // a sum of two points by the precompile at 0x0b (EIP-2537) has 128 bytes
+  ['60006000610100610100600b617530fa503d608014', 'prague'],
+  // CLZ (EIP-7939)
+  [creating('60011e00'), ASSUMED_HARDFORK],
+  // SLOTNUM (EIP-7843)
+  [creating('4b00'), 'amsterdam'],
+]
+
+/** Bytes between a question and the start of the next one. */
+const TO_NEXT = 9
+
+/** Init code that asks until the first no, as an unknown opcode burns 63/64 of the gas; returns how many were yes. */
+const ASKING: Hex = asking()
+
+/** Leaves the address of a contract with this init code, stored at 0x20; 0 if the creation fails. */
+function creating(initCode: string): string {
+  const size = initCode.length / 2
+  const place = [byte(size), byte(0x40 - size)].map((number) => `60${number}`)
+  return [byte(0x5f + size), initCode, '602052', ...place, '6000f0'].join('')
+}
+
+function asking(): Hex {
+  let code = ''
+  QUESTIONS.forEach(([question], index) => {
+    code += question
+    // continues behind the return of word 0, or returns it
+    const next = code.length / 2 + TO_NEXT
+    code += `61${byte(next >> 8)}${byte(next & 0xff)}5760206000f35b`
+    // adds 1 to the last byte of that word
+    code += `60${byte(index + 1)}601f53`
+  })
+  return `0x${code}60206000f3`
+}
+
+function byte(number: number): string {
+  return number.toString(16).padStart(2, '0')
+}
+
+/** Undefined: no answer, or nothing newer than paris. */
+export async function askMachine(client: Client, number: bigint): Promise<Hardfork | undefined> {
+  try {
+    const call = { data: ASKING }
+    const answer = await client.request('eth_call', [call, quantityFromBigint(number)])
+    const count = isWord(answer) ? word(answer) : 0n
+    return QUESTIONS[Number(count) - 1]?.[1]
+  } catch {
+    // headers show part of it
+    return undefined
+  }
 }

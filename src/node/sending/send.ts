@@ -1,24 +1,26 @@
 // Sends transactions: fill in, sign, add to the pool, and mine if due, in one command.
-
 import { DevchainError } from '../../core/errors.ts'
 import { EMPTY_BYTES, type Hash } from '../../core/hex.ts'
 import type { Cancellation } from '../../evm/cancellation.ts'
 import type { Executor } from '../../evm/executor.ts'
+import { effectiveTip } from '../../protocol/fees.ts'
 import { type BlobSidecar, decodeSent } from '../../protocol/transactions/sidecar.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
+import { nonceAt } from '../../state/world.ts'
 import { keyWithPassphrase } from '../accounts/accounts.ts'
 import { executionError } from '../calls/call.ts'
 import type { TransactionRequest } from '../calls/request.ts'
 import type { Chain } from '../chain/chain.ts'
 import type { ExecutedTransaction } from '../ledger/blockrecord.ts'
-import { transactionPlace } from '../ledger/blocktree.ts'
+import { headOf, transactionPlace } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import type { Change } from '../ledger/change.ts'
 import { isInstant } from '../ledger/miningmode.ts'
-import { mineWaiting } from '../mining/miner.ts'
-import { mineUntilIncluded } from '../mining/untilincluded.ts'
+import { nextBlockEnvironment } from '../mining/environment.ts'
+import { type Mined, mineBlock, mineWaiting } from '../mining/miner.ts'
 import { withBlobs } from '../pool/blobstore.ts'
 import { type Conditions, checkConditions } from '../pool/conditions.ts'
+import { paysBlobs, pooledByHash, pooledByNonce } from '../pool/pool.ts'
 import { admit } from './admission.ts'
 import { requireProven } from './blobs.ts'
 import { gasFor, senderOf, withSender } from './fill.ts'
@@ -141,4 +143,37 @@ export async function entered(
   const place = transactionPlace(after.tree, hash)
   const executed = place?.record.executed[place.index]
   return { state: after, value: { hash, executed }, dropped }
+}
+
+/** Most empty blocks of one send. At an eighth less a block, a 256-bit base fee reaches 0 in 1,400. */
+const MAX_EMPTY = 2_000
+
+/** Adds empty blocks until the base fee admits `sent` and its sender's earlier transactions, if that helps. */
+export async function mineUntilIncluded(
+  executor: Executor,
+  state: ChainState,
+  sent: Transaction,
+  now: number,
+): Promise<Mined> {
+  let mined = await mineWaiting(executor, state, now)
+  for (let empty = 0; empty < MAX_EMPTY && isPricedOut(mined.state, sent, now); empty += 1) {
+    const before = nextBlockEnvironment(mined.state, now)
+    const next = await mineBlock(executor, mined.state, { now })
+    const after = nextBlockEnvironment(next.state, now)
+    const isCheaper = after.baseFee < before.baseFee || after.excessBlobGas < before.excessBlobGas
+    if (!isCheaper) break
+    const last = await mineWaiting(executor, next.state, now)
+    mined = { ...last, dropped: [...mined.dropped, ...next.dropped, ...last.dropped] }
+  }
+  return mined
+}
+
+/** Whether only its prices keep a sender's first transaction out of the next block. */
+function isPricedOut(state: ChainState, { hash, from }: Transaction, now: number): boolean {
+  const { pool, tree } = state
+  if (pooledByHash(pool, hash) === undefined) return false
+  const first = pooledByNonce(pool, from, nonceAt(headOf(tree).world, from))?.transaction
+  if (first === undefined) return false
+  const block = nextBlockEnvironment(state, now)
+  return effectiveTip(first, block.baseFee) < 0n || !paysBlobs(first, block)
 }
