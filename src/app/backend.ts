@@ -278,10 +278,9 @@ export class Backend implements Target {
     this.project = parts.project
     this.peers = parts.peers
     this.observer = parts.observer
-    const { onCall } = parts.observer
     this.#watch = {
       begin: (method, caller) => parts.progresses.begin(method, caller),
-      observe: this.#observing(onCall),
+      observe: this.#observing(parts.observer.onCall),
     }
   }
 

@@ -132,9 +132,8 @@ export class Chains implements ChainsDoor {
   }
 
   async list(): Promise<readonly ChainInfo[]> {
-    const { now } = this.#options
     const first = {
-      age: (now() - this.#firstBegunMs) / 1000,
+      age: (this.#options.now() - this.#firstBegunMs) / 1000,
       requests: this.#first.requests,
       path: '/',
       name: undefined,
@@ -160,9 +159,7 @@ export class Chains implements ChainsDoor {
     const path = pathNamed(name)
     if (path === '/') throw invalidParams('name: the default chain at / cannot be dropped')
     const slot = this.#slots.get(path)
-    if (slot === undefined) {
-      throw new DevchainError('NOT_FOUND', this.unknown(path).message)
-    }
+    if (slot === undefined) throw new DevchainError('NOT_FOUND', this.unknown(path).message)
     this.#slots.delete(path)
     await Promise.all([slot.end(reason), slot.retire(reason)])
   }

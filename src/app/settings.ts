@@ -1,5 +1,5 @@
 // Reads and checks options from flags, the environment, a config file or a program.
-import { DevchainError, invalidParams, printValue } from '../core/errors.ts'
+import { invalidParams, printValue, within } from '../core/errors.ts'
 import { oneLine } from '../core/format.ts'
 import type { Address } from '../core/hex.ts'
 import { nearest } from '../core/nearest.ts'
@@ -115,9 +115,7 @@ const PREFIX = 'DEVCHAIN_'
  */
 export function fileSource(path: string, content: string): OptionSource {
   const json = jsonOf(path, content)
-  if (!isObject(json)) {
-    throw invalidParams(`${path}: expected a JSON object with options`)
-  }
+  if (!isObject(json)) throw invalidParams(`${path}: expected a JSON object with options`)
   return checkedSource({ kind: 'file', path, values: json })
 }
 
@@ -188,13 +186,7 @@ function readOption(source: OptionSource, key: OptionKey): unknown {
   const { type } = optionOf(key)
   const value = source.values[key]
   const name = nameIn(source, key)
-  let read: unknown
-  try {
-    read = type.read(value)
-  } catch (error) {
-    if (!(error instanceof DevchainError)) throw error
-    throw invalidParams(`${name}: ${error.message}`)
-  }
+  const read: unknown = within(name, () => type.read(value))
   if (read !== undefined) return read
   // of a list, the item that is wrong
   const wrong = [value].flat().find((each) => type.read([each]) === undefined) ?? value

@@ -261,8 +261,7 @@ export interface LogOrder {
 
 async function openOutput(settings: AllSettings, sink: Sink): Promise<Output> {
   const isTerminal = sink.fd === undefined && isatty(1)
-  const { noColor } = settings
-  const isColored = wantsColor({ isTerminal, noColor, environment: process.env })
+  const isColored = wantsColor({ isTerminal, noColor: settings.noColor, environment: process.env })
   const renderer = rendererOf(settings, await loadPalette(isColored))
   const writer = writerTo(sink, renderer)
   const size = isTerminal ? sizeOfScreen : undefined

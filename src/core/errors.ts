@@ -107,6 +107,13 @@ export function unlessRefused<T, R>(
   }
 }
 
+/** What some work returns. Its refusals begin with where they are, and have no data. */
+export function within<T>(where: string, work: () => T): T {
+  return unlessRefused(work, ({ word, message }) => {
+    throw new DevchainError(word, `${where}: ${message}`)
+  })
+}
+
 /** The system's reason without the call and its paths, one of which may be a temporary file. */
 export function writeFailure(error: unknown): string {
   const { code, message } = error as Error & { readonly code?: string }

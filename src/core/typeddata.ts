@@ -1,7 +1,7 @@
 // Checks, encodes and hashes structured data as wallets sign it (EIP-712).
 
 import { keccak256 } from './crypto/crypto.ts'
-import { DevchainError, invalid } from './errors.ts'
+import { invalid, within } from './errors.ts'
 import { concatBytes, paddedBytes, parseAddress, parseBytes } from './hex.ts'
 import { getOrMake } from './lrucache.ts'
 import { objectAt, type UnknownMembers } from './objects.ts'
@@ -154,9 +154,7 @@ function encodeValue(
   depth: number,
 ): Uint8Array {
   const array = /^(.*)\[(\d*)\]$/.exec(type)
-  if (array !== null) {
-    return hashArray(encoding, array[1] ?? '', array[2] ?? '', value, path, depth)
-  }
+  if (array !== null) return hashArray(encoding, array[1] ?? '', array[2] ?? '', value, path, depth)
   if (encoding.types.has(type)) {
     // a missing struct is 32 zero bytes, which ends recursive types
     if (value === null || value === undefined) return new Uint8Array(32)
@@ -197,7 +195,7 @@ function encodeAtom(type: string, value: unknown, path: string): Uint8Array {
   }
   if (type === 'address') {
     if (typeof value !== 'string') throw invalid(path, 'a 20-byte address', value)
-    return at(path, () => paddedBytes(BigInt(parseAddress(value)), 32))
+    return within(path, () => paddedBytes(BigInt(parseAddress(value)), 32))
   }
   if (type === 'bytes') return keccak256(bytesAt(value, path))
   const fixed = /^bytes([1-9]|[12]\d|3[0-2])$/.exec(type)
@@ -243,14 +241,5 @@ function integerAt(value: unknown, path: string, type: string): bigint {
 
 function bytesAt(value: unknown, path: string): Uint8Array {
   if (typeof value !== 'string') throw invalid(path, '0x-prefixed bytes', value)
-  return at(path, () => parseBytes(value))
-}
-
-function at<T>(path: string, read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    if (!(error instanceof DevchainError)) throw error
-    throw new DevchainError(error.word, `${path}: ${error.message}`)
-  }
+  return within(path, () => parseBytes(value))
 }

@@ -1,5 +1,5 @@
 // The fixed configuration of a chain and its first settings, from options and genesis file.
-import { DevchainError, invalidParams } from '../core/errors.ts'
+import { invalidParams, within } from '../core/errors.ts'
 import { type Address, parseAddress } from '../core/hex.ts'
 import { chainParameters, type Some } from '../options/derived.ts'
 import { OPTIONS } from '../options/table.ts'
@@ -135,12 +135,7 @@ const UNLIMITED_GAS = 1n << 40n
 function depositContractOf(genesis: Rules['genesis']): Address | undefined {
   const address = genesis?.config?.depositContractAddress
   if (address === undefined || address === null) return undefined
-  try {
-    return parseAddress(String(address))
-  } catch (error) {
-    if (!(error instanceof DevchainError)) throw error
-    throw invalidParams(`genesis: config.depositContractAddress: ${error.message}`)
-  }
+  return within('genesis: config.depositContractAddress', () => parseAddress(String(address)))
 }
 
 function genesisChainId(genesis: Rules['genesis']): bigint | undefined {

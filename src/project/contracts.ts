@@ -122,9 +122,8 @@ export class Contracts {
   }
 
   async #namingOf(state: ChainState, world: World, address: Address): Promise<SlotNaming> {
-    const { details } = this.#artifacts
     const exact = this.#names.identities.exact(world, address)
-    const layout = exact && (await details.of(exact))?.layout
+    const layout = exact && (await this.#artifacts.details.of(exact))?.layout
     return { layout, style: this.#names.style(world, address), keys: mappingKeys(keysIn(state)) }
   }
 }

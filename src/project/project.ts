@@ -126,10 +126,9 @@ export class Project {
   /** Of those accounts that have one, in the newest state. */
   async namesOf(accounts: readonly Address[]): Promise<ReadonlyMap<Address, string>> {
     await this.artifacts.catchUp()
-    const { world } = this.names
     return new Map(
       accounts.flatMap((account) => {
-        const name = this.names.nameOf(world, account)
+        const name = this.names.nameOf(this.names.world, account)
         return name === undefined ? [] : [[account, name] as const]
       }),
     )

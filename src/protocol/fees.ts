@@ -235,9 +235,7 @@ export function nextExcessBlobGas(
   if (!isAtLeast(hardfork, 'cancun') || sum < target * GAS_PER_BLOB) return 0n
   const reserve = BLOB_BASE_COST * baseFeePerGas
   const price = GAS_PER_BLOB * blobBaseFee(excess, hardfork, rules)
-  if (isAtLeast(hardfork, 'osaka') && reserve > price) {
-    return excess + (used * (max - target)) / max
-  }
+  if (isAtLeast(hardfork, 'osaka') && reserve > price) return excess + (used * (max - target)) / max
   return sum - target * GAS_PER_BLOB
 }
 

@@ -158,9 +158,7 @@ async function withBody(
   bodyLimit: number,
   answered: (body: Uint8Array) => Promise<void>,
 ): Promise<void> {
-  if (connection.waiting >= MAX_PIPELINED) {
-    return refuse(response, tooManyPipelined)
-  }
+  if (connection.waiting >= MAX_PIPELINED) return refuse(response, tooManyPipelined)
   connection.waiting++
   const body = await readPost(response.req, bodyLimit)
   if (body !== 'gone' && !response.headersSent) {

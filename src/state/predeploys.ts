@@ -112,9 +112,7 @@ export function queuesOf(hardfork: Hardfork): readonly Predeploy[] {
 }
 
 export function systemContracts(hardfork: Hardfork): readonly Predeploy[] {
-  if (isAtLeast(hardfork, 'prague')) {
-    return [BEACON_ROOTS, HISTORY_STORAGE, ...queuesOf(hardfork)]
-  }
+  if (isAtLeast(hardfork, 'prague')) return [BEACON_ROOTS, HISTORY_STORAGE, ...queuesOf(hardfork)]
   return isAtLeast(hardfork, 'cancun') ? [BEACON_ROOTS] : []
 }
 

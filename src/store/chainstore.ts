@@ -119,9 +119,7 @@ export class ChainStore {
 
   /** Resolves when the chain is on disk, or returns undefined if it will be in a tenth of a second. */
   keep(name: string, chain: KeptChain): MaybePromise<void> {
-    if (chain.state.config.upstream?.source.urls.length === 0) {
-      throw invalidParams(FORK_WITHOUT_URL)
-    }
+    if (chain.state.config.upstream?.source.urls.length === 0) throw invalidParams(FORK_WITHOUT_URL)
     return this.#become(name, chain)
   }
 
@@ -287,11 +285,10 @@ export class ChainStore {
   }
 
   async #swapSoon(copy: FileCopy): Promise<void> {
-    const { signal } = this.#end
     for (let pauseMs = 1_000; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       await this.#syncing
       if (await this.#options.hold(() => this.#swap(copy))) return
-      await later(pauseMs, undefined, { signal })
+      await later(pauseMs, undefined, { signal: this.#end.signal })
       await copy.catchUp()
     }
   }

@@ -1,5 +1,6 @@
 // Work on chains on disk that no process has: is all of it whole, and without what nothing refers to any more.
 import { rmSync } from 'node:fs'
+import { unlessRefused } from '../core/errors.ts'
 import { CorruptStore } from './bytes.ts'
 import { chainsObject } from './codecs/chains.ts'
 import { COPY } from './filecopy.ts'
@@ -55,21 +56,11 @@ function chainsIn(log: ChainLog, root: number): readonly (readonly [string, numb
 
 /** Which chains of a damaged file are whole. */
 function wholeIn(log: ChainLog, root: number): string {
-  const whole = orDamaged(() =>
-    chainsIn(log, root).filter(([, position]) => orDamaged(() => reachableFrom(log, position))),
+  const whole = unlessRefused(() =>
+    chainsIn(log, root).filter(([, position]) => unlessRefused(() => reachableFrom(log, position))),
   )
   if (whole === undefined || whole.length === 0) return 'no chain is whole'
   return `whole: ${whole.map(([name]) => name).join(', ')}`
-}
-
-/** Undefined at damage. */
-function orDamaged<T>(read: () => T): T | undefined {
-  try {
-    return read()
-  } catch (error) {
-    if (error instanceof CorruptStore) return undefined
-    throw error
-  }
 }
 
 /** Copies what the chains of each file refer to into a new one, which replaces the old one when it is on disk. */

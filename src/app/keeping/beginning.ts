@@ -223,15 +223,11 @@ function requireFork(
     !isNamed ||
     block.toLowerCase() === upstream.hash ||
     (block.length < HASH_DIGITS && BigInt(block) === upstream.number)
-  if (!isSame) {
-    throw other('fork', `is a fork at block ${upstream.number}, ${upstream.hash}`, where)
-  }
+  if (!isSame) throw other('fork', `is a fork at block ${upstream.number}, ${upstream.hash}`, where)
   if (forkTransaction !== undefined && forkTransaction !== firstIn(upstream)) {
     throw other('forkTransaction', 'began otherwise', where)
   }
-  if (forkProofs && !upstream.facts().isProven) {
-    throw other('forkProofs', 'began without it', where)
-  }
+  if (forkProofs && !upstream.facts().isProven) throw other('forkProofs', 'began without it', where)
 }
 
 /** The hash of the transaction before which a fork began. */

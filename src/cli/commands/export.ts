@@ -1,6 +1,6 @@
 // `devchain export`: writes a running chain's blocks to a file for --import.
 import { open, rename, rm } from 'node:fs/promises'
-import { DevchainError, printValue, writeFailure } from '../../core/errors.ts'
+import { printValue, unlessRefused, writeFailure } from '../../core/errors.ts'
 import { parseBytes, quantityFromBigint } from '../../core/hex.ts'
 import { decodeBlock, type EncodedBlock } from '../../protocol/blocks/blockdecoding.ts'
 import type { Json } from '../../rpc/schema.ts'
@@ -89,12 +89,9 @@ function quantityOf(result: Json): bigint {
 }
 
 function bytesOf(url: string, result: Json): Uint8Array {
-  try {
-    return parseBytes(String(result))
-  } catch (error) {
-    if (!(error instanceof DevchainError)) throw error
-    throw refusal(`expected bytes of debug_getRawBlock from ${url}, got ${printValue(result)}`)
-  }
+  const bytes = unlessRefused(() => parseBytes(String(result)))
+  if (bytes !== undefined) return bytes
+  throw refusal(`expected bytes of debug_getRawBlock from ${url}, got ${printValue(result)}`)
 }
 
 function refusal(message: string): CommandFailure {

@@ -177,7 +177,6 @@ const INPUT_LIMIT = 4_096
 
 function transactionEvent(executed: ExecutedTransaction, record: BlockRecord): TransactionEvent {
   const { transaction, receipt, failure, consoleLines } = executed
-  const { data } = transaction
   const { used, price } = receipt.blobGas ?? { used: 0n, price: 0n }
   return {
     event: 'transaction',
@@ -185,7 +184,7 @@ function transactionEvent(executed: ExecutedTransaction, record: BlockRecord): T
     from: transaction.from,
     to: transaction.to,
     created: receipt.contractAddress,
-    input: transaction.to === null ? '' : hexFromBytes(data.subarray(0, INPUT_LIMIT)),
+    input: transaction.to === null ? '' : hexFromBytes(transaction.data.subarray(0, INPUT_LIMIT)),
     value: transaction.value,
     gasUsed: receipt.gasUsed,
     gasLimit: transaction.gasLimit,

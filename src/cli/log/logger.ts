@@ -327,9 +327,7 @@ export class Logger implements Observer {
     if (hints.length === 0) return
     // below the entry that caused it, which is not redrawn any more
     this.#shared.folding.end()
-    for (const hint of hints) {
-      this.#writeLine({ ...hint, chain: this.#chain })
-    }
+    for (const hint of hints) this.#writeLine({ ...hint, chain: this.#chain })
   }
 
   /**

@@ -124,9 +124,7 @@ function createProgram(argv: readonly string[], output: Output): Command {
     .usage('[options] | devchain <command>')
     .enablePositionalOptions()
   const [named] = argv
-  if (isSubcommand(named)) {
-    return program.addCommand(createSubcommand(subcommandOf(named), output))
-  }
+  if (isSubcommand(named)) return program.addCommand(createSubcommand(subcommandOf(named), output))
   for (const key of OPTION_KEYS) program.addOption(createOption(key))
   program.optionsGroup('Help:').version(PROGRAM.version, '-V, --version', 'Print the version')
   addHelp(program).addHelpText('after', EPILOGUE)
@@ -339,9 +337,7 @@ function missingValue(declared: string): string {
 function excess(command: Command): string {
   const { mnemonic } = command.opts<{ readonly mnemonic?: string }>()
   // a mnemonic is secret
-  if (mnemonic !== undefined && !/\s/.test(mnemonic)) {
-    return '--mnemonic needs its phrase in quotes'
-  }
+  if (mnemonic !== undefined && !/\s/.test(mnemonic)) return '--mnemonic needs its phrase in quotes'
   const surplus = command.args[command.registeredArguments.length] ?? ''
   if (command.parent !== null) {
     return `too many arguments, from ${printValue(surplus)} on: ${usage(command)}`

@@ -103,9 +103,8 @@ export class OverlayStateManager implements StateManagerInterface {
   }
 
   async commit(): Promise<void> {
-    const { changes } = this.overlay
     this.#overlays.pop()
-    this.overlay.absorb(changes)
+    this.overlay.absorb(this.overlay.changes)
   }
 
   async revert(): Promise<void> {

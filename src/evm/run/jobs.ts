@@ -70,9 +70,8 @@ function transact(context: RunContext, job: TransactionJob): MaybePromise<Outcom
   const { block, transaction } = job
   const price = effectiveGasPrice(transaction, block.baseFee)
   const tip = effectiveTip(transaction, block.baseFee)
-  const { nonce } = transaction
   const blobPrice = blobPriceOf(transaction, block)
-  return apply(context, job, transaction, { nonce, price, tip, blobPrice }, true)
+  return apply(context, job, transaction, { nonce: transaction.nonce, price, tip, blobPrice }, true)
 }
 
 /**

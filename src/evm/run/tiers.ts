@@ -109,9 +109,7 @@ export class Tiers implements Machines {
     codeHash: CodeHash,
     work: (machine: Machine) => MaybePromise<T>,
   ): MaybePromise<T> {
-    if (error instanceof Unready) {
-      return error.ready.then(() => this.#runOn(index, codeHash, work))
-    }
+    if (error instanceof Unready) return error.ready.then(() => this.#runOn(index, codeHash, work))
     if (error instanceof Unrepeatable) throw error.cause
     if (error instanceof DevchainError || index === this.#tiers.length - 1) throw error
     this.#mark(error, index, codeHash())

@@ -25,11 +25,10 @@ export async function askOrMake(
   instead: Fallback | undefined,
 ): Promise<Json> {
   if (instead === undefined) return await ask()
-  const { upstream } = request
   const make = (): Promise<Json> => makeHere(request, number)
   return await orIfRefused(
     async () => (await ask()) ?? (await make()),
-    (refusal) => instead({ upstream, number, refusal, make }),
+    (refusal) => instead({ upstream: request.upstream, number, refusal, make }),
   )
 }
 

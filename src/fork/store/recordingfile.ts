@@ -96,9 +96,7 @@ function addLine({ head, lines }: ForkRecording, line: string, file: string, num
     const message = `${file}: line ${number} begins a recording of another fork: the two cannot be merged; record again`
     throw invalidParams(message)
   }
-  if (!isItem(item)) {
-    throw invalidParams(`${file}: line ${number} is no item of a recorded fork`)
-  }
+  if (!isItem(item)) throw invalidParams(`${file}: line ${number} is no item of a recorded fork`)
   addItem(lines, item, line, `${file}: line ${number} contradicts a line before`)
 }
 

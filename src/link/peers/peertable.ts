@@ -113,9 +113,7 @@ export class PeerTable {
     const isSettled = (): boolean =>
       [...this.#dialers].every(([url, each]) => each.wasTried || this.#isLinkedAt(url))
     const ends = timing.now() + ms
-    while (!isSettled() && timing.now() < ends && !this.#isClosed) {
-      await pause(timing, 2)
-    }
+    while (!isSettled() && timing.now() < ends && !this.#isClosed) await pause(timing, 2)
   }
 
   accept(pipe: Pipe): void {

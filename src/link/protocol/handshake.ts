@@ -14,7 +14,6 @@ export function helloOf(state: ChainState, identity: NodeIdentity): Hello {
   const { config, tree } = state
   const { block, totalDifficulty } = headOf(tree)
   const genesis = blockByNumber(tree, 0n)!.block
-  const { timestamp } = block.header
   return {
     version: LINK_VERSION,
     networkId: config.networkId,
@@ -22,7 +21,7 @@ export function helloOf(state: ChainState, identity: NodeIdentity): Hello {
     genesis: genesis.hash,
     genesisTime: genesis.header.timestamp,
     isOpen: isOpen(state),
-    forkId: forkIdAt(genesis.hash, config.forkPoints, timestamp),
+    forkId: forkIdAt(genesis.hash, config.forkPoints, block.header.timestamp),
     hardfork: config.hardforkAt(1n, genesis.header.timestamp),
     head: block.hash,
     number: block.header.number,

@@ -260,9 +260,8 @@ export const traceMethods: Methods = [
     params: [raw, types],
     result: replayForm,
     handle: (context, raw, wanted) => {
-      const { transaction } = decodeSent(raw)
       return recordOne(context, replayRecorder(wanted, false), (tracerFor) =>
-        traceUnsent(context.chain, transaction, tracerFor),
+        traceUnsent(context.chain, decodeSent(raw).transaction, tracerFor),
       )
     },
   }),
@@ -330,7 +329,6 @@ async function filterFrames(context: MethodContext, query: FrameQuery): Promise<
   const { chain } = context
   const work = newTraceWork(context)
   const { from, to } = await rangeOf(context, query)
-  const { tree } = chain.state
   let skipped = 0
   let count = 0
   const offer = (isWanted: boolean, entryOf: () => Json): void => {
@@ -339,7 +337,7 @@ async function filterFrames(context: MethodContext, query: FrameQuery): Promise<
     work.writer.value(entryOf())
   }
   work.writer.write('[')
-  for (const record of filledToRead(tree, Number(from), Number(to) + 1)) {
+  for (const record of filledToRead(chain.state.tree, Number(from), Number(to) + 1)) {
     if (count >= query.count) break
     await work.writer.yieldIfDue()
     const take: TakeFrames = async (top, place) => {

@@ -21,10 +21,9 @@ export async function reported<T extends { readonly outcome: Outcome }>(
   runs: readonly T[],
 ): Promise<readonly Explained<T>[]> {
   for (const { outcome } of runs) printLines(context, outcome)
-  const { options } = context
   const { project } = context.project
   const failed = runs.filter(({ outcome }) => outcome.failure).slice(0, MOST_EXPLAINED)
-  if (project === undefined || options.plainErrors || failed.length === 0) return runs
+  if (project === undefined || context.options.plainErrors || failed.length === 0) return runs
   const stacks = new Map<T, readonly string[] | undefined>()
   for (const run of failed) stacks.set(run, await stackOf(project, run.outcome))
   return runs.map((run) => ({ ...run, solidityStack: stacks.get(run) }))

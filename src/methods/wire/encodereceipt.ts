@@ -97,10 +97,9 @@ export const receiptShape: Encoder<ReceiptView> = shape('receipt', receiptFields
 /** Their indexes count over the whole block. */
 function logsOfView({ record, index, transaction, receipt }: ReceiptView): readonly LogEntry[] {
   const before = logsBefore(record, index)
-  const { block } = record
   return receipt.logs.map((log, i) => ({
     log,
-    block,
+    block: record.block,
     transactionHash: transaction.hash,
     transactionIndex: index,
     logIndex: before + i,

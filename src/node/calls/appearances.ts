@@ -28,10 +28,9 @@ export async function findAppearances(
   { from, step, count }: { readonly from: bigint; readonly step: 1n | -1n; readonly count: number },
   budget: TraceBudget,
 ): Promise<{ readonly places: readonly TransactionPlace[]; readonly isComplete: boolean }> {
-  const { tree } = chain.state
   const places: TransactionPlace[] = []
   const yieldIfDue = yielder()
-  for (const record of filledFrom(tree, from, step)) {
+  for (const record of filledFrom(chain.state.tree, from, step)) {
     if (places.length >= count) return { places, isComplete: false }
     const found = await placesIn(chain, record, address, budget)
     places.push(...(step === 1n ? found : found.reverse()))

@@ -139,10 +139,9 @@ export async function simulateBlocks(
   reference: BlockReference,
   cancellation?: Cancellation,
 ): Promise<SimulatedBlock[]> {
-  const { state } = chain
   const base = await stateAt(chain, reference, cancellation)
   const hashes = new Map<bigint, Hash>()
-  const context = { chain, state, simulation, base, hashes, cancellation }
+  const context = { chain, state: chain.state, simulation, base, hashes, cancellation }
   const results: SimulatedBlock[] = []
   let parent = base
   for (const plan of placed(simulation.blocks, base.block.header)) {
@@ -325,8 +324,7 @@ async function runCall(
 
 /** A block's extra checks of a transaction; signature and sender are never checked. */
 function checkAsBlock(transaction: Transaction, block: BlockEnvironment, world: World): void {
-  const { from } = transaction
-  rules.requireNextNonce(transaction, accountOrEmpty(world, from))
+  rules.requireNextNonce(transaction, accountOrEmpty(world, transaction.from))
   rules.requireTipWithinCap(transaction)
   rules.requireBaseFee(transaction, block.baseFee)
   rules.requireBlobFee(transaction, blobBaseFeeIn(block))
@@ -367,7 +365,6 @@ export function prepare(
   { world, counted, spent }: CallPlace,
   request: TransactionRequest,
 ): { readonly message: Message; readonly transaction: Transaction } {
-  const { chainId } = environment
   const { from = ZERO_ADDRESS, to = null, value = 0n, data = EMPTY_BYTES } = request
   const nonce = nonceAt(world, from)
   const type = typeOf(request, environment.hardfork)
@@ -386,7 +383,7 @@ export function prepare(
   const unsigned: UnsignedTransaction = {
     ...common,
     type,
-    chainId: type === 0 ? undefined : chainId,
+    chainId: type === 0 ? undefined : environment.chainId,
     nonce: request.nonce ?? nonce,
   }
   return { message: { ...common, from, nonce }, transaction: withoutSignature(unsigned, from) }

@@ -143,9 +143,7 @@ function checkMemory(mined: bigint, blocks: bigint): void {
 }
 
 function checkBlocks({ tree }: ChainState, blocks: bigint): void {
-  if (blocks < 0n) {
-    throw invalidParams(`expected a number of blocks, got ${blocks}`)
-  }
+  if (blocks < 0n) throw invalidParams(`expected a number of blocks, got ${blocks}`)
   const room = MAX_HEIGHT - BigInt(tree.canonical.length)
   if (blocks <= room) return
   throw limitExceeded(`expected at most ${room} more blocks, got ${blocks}`)

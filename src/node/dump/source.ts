@@ -16,9 +16,7 @@ export function dumpInMemory(bytes: Uint8Array): DumpSource {
     const parts = isZipped(bytes) ? unzipped(Readable.from([bytes])) : [bytes]
     for await (const part of parts) {
       size += part.length
-      if (size > MAX_DUMP) {
-        throw limitExceeded(`state: expected at most ${MAX_DUMP} bytes unzipped`)
-      }
+      if (size > MAX_DUMP) throw limitExceeded(`state: expected at most ${MAX_DUMP} bytes unzipped`)
       yield part
     }
   }

@@ -180,8 +180,7 @@ class ProofWeights {
     const weight = this.#weights.get(header.parentHash)
     if (this.#terminal === undefined || weight === undefined || weight < this.#terminal)
       return state
-    const { hardforkAt } = state.config
-    if (isAtLeast(hardforkAt(header.number, header.timestamp), 'paris')) return state
+    if (isAtLeast(state.config.hardforkAt(header.number, header.timestamp), 'paris')) return state
     return { ...state, config: mergedFrom(state.config, header.number) }
   }
 }

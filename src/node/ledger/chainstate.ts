@@ -153,12 +153,11 @@ export function beginningWith(state: ChainState): ChainState {
 
 /** Blocks are paris from `number` on, as the difficulty before it decided. */
 export function mergedFrom(config: ChainConfig, number: bigint): ChainConfig {
-  const { hardforkAt } = config
   return {
     ...config,
     mergedAt: number,
     hardforkAt: (at, timestamp) => {
-      const fork = hardforkAt(at, timestamp)
+      const fork = config.hardforkAt(at, timestamp)
       return at >= number && !isAtLeast(fork, 'paris') ? 'paris' : fork
     },
   }

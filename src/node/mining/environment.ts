@@ -79,8 +79,7 @@ export function nextBlockEnvironment(
   const parent = headOf(tree).block
   const rules = nextRules(state, now, timestamp)
   const { number } = rules
-  const { config } = state
-  const hasNonce = nonceAt(config, rules.hardfork) !== NO_PROOF
+  const hasNonce = nonceAt(state.config, rules.hardfork) !== NO_PROOF
   const set = settings.nextPrevRandao ?? settings.laterPrevRandao
   const prevRandao = set ?? derivedRandao(parent.hash, number, tree.abandoned)
   return environmentAfter(state, parent.header, {

@@ -265,11 +265,10 @@ function withRecord(
   record: BlockRecord,
   { now, timestamp }: MineOptions,
 ): ChainState {
-  const { header } = record.block
   return {
     ...state,
     tree: appendBlock(state.tree, record),
-    clock: clockAfterBlock(state, header.timestamp, now, timestamp !== undefined),
+    clock: clockAfterBlock(state, record.block.header.timestamp, now, timestamp !== undefined),
     settings: settingsAfterBlock(state.settings),
   }
 }

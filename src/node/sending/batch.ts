@@ -65,9 +65,8 @@ export async function sendBatch(
       const send = order.isAtomic ? sendTogether : sendInTurn
       const { state: after, value: hashes, dropped } = await send(executor, state, requests, now)
       const id = order.id ?? keccakHash(concatBytes(...hashes.map(bytesFromHex)))
-      const { chainId } = state.config
       const { isAtomic } = order
-      const batch = { id, chainId, size: requests.length, isAtomic, hashes }
+      const batch = { id, chainId: state.config.chainId, size: requests.length, isAtomic, hashes }
       return { state: { ...after, batches: withBatch(after.batches, batch) }, value: id, dropped }
     },
     { cancellation },

@@ -100,9 +100,8 @@ export class Coverage {
   }
 
   async #addRan(collector: Collector, measure: Measure, gaps: Gaps): Promise<void> {
-    const { catalogue } = this.#options
     for (const ran of collector.ran()) {
-      const match = matchOf(catalogue, ran)
+      const match = matchOf(this.#options.catalogue, ran)
       if (match === undefined) continue
       const known = await this.#detailsOf(match.contract)
       const map = (ran.isCreation ? known?.creationMap : known?.runtimeMap)?.(ran.code)

@@ -285,9 +285,8 @@ export class GasReport {
   /** The codes that decide the name; empty for an account without code. */
   #codesOf({ to, input, through, world }: Called): readonly Uint8Array[] {
     if (to === null) return [input]
-    const { identities } = this.#names
     const accounts = through === undefined ? [to] : [to, through]
-    return accounts.flatMap((each) => identities.of(world, each)?.codes ?? [])
+    return accounts.flatMap((each) => this.#names.identities.of(world, each)?.codes ?? [])
   }
 
   /** True if artifacts describe the code that runs in the end. */

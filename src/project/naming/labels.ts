@@ -48,9 +48,7 @@ export class Labels {
   #set(address: Address, text: string): void {
     const name = oneLine(text.trim(), LONGEST_LABEL)
     const isFull = this.#names.size >= MOST_LABELS && !this.#names.has(address)
-    if (name !== '' && isFull) {
-      throw limitExceeded(`there may be ${MOST_LABELS} labels at a time`)
-    }
+    if (name !== '' && isFull) throw limitExceeded(`there may be ${MOST_LABELS} labels at a time`)
     if (name === '') this.#names.delete(address)
     else this.#names.set(address, name)
     this.#version += 1

@@ -101,9 +101,7 @@ function unusedName(files: JsonObject, name: string): string {
 
 function withMetadata(sources: ReadonlyMap<string, string>, metadata: unknown): Submission {
   const value = attempt(() => metadataIn(metadata))
-  if (value === undefined) {
-    throw invalid('metadata', 'that of the compiler', metadata)
-  }
+  if (value === undefined) throw invalid('metadata', 'that of the compiler', metadata)
   const settings = isObject(value.settings) ? value.settings : {}
   return {
     sources,

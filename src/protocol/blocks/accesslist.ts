@@ -65,9 +65,7 @@ class Entry implements AccountChanges {
   add(index: bigint, { reads, writes, balance, nonce, code }: AccountAccess): void {
     if (reads.length > 0) this.#addReads(reads)
     if (writes.length > 0) this.#addWrites(index, writes)
-    if (balance !== undefined) {
-      this.balanceChanges = withChange(this.balanceChanges, index, balance)
-    }
+    if (balance !== undefined) this.balanceChanges = withChange(this.balanceChanges, index, balance)
     if (nonce !== undefined) this.nonceChanges = withChange(this.nonceChanges, index, nonce)
     if (code !== undefined) this.codeChanges = withChange(this.codeChanges, index, code)
   }

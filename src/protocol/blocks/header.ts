@@ -159,7 +159,6 @@ export function headerOf(
   parentHash: Hash,
   contents: BlockContents,
 ): Header {
-  const { hardfork } = environment
   const { transactions, receipts, roots, uncles = [], withdrawals = [], end } = contents
   const all: Required<Header> = {
     parentHash,
@@ -187,7 +186,7 @@ export function headerOf(
     slotNumber: environment.slotNumber,
   }
   return headerFrom((name, { since = 'frontier' }) =>
-    isAtLeast(hardfork, since) ? all[name] : undefined,
+    isAtLeast(environment.hardfork, since) ? all[name] : undefined,
   )
 }
 

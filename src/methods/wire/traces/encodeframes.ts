@@ -122,11 +122,10 @@ export async function writeFlatFrames(
  * after a failure; since amsterdam it has the state gas too, as frames of a tree do.
  */
 export function flatFrame({ frame, traceAddress, subtraces }: FlatFrame, form: FlatForm): Json {
-  const { failure } = frame
   return {
     action: actionOf(frame),
     ...placeMembers(form.place),
-    ...(failure === undefined ? {} : { error: errorOf(frame, form) }),
+    ...(frame.failure === undefined ? {} : { error: errorOf(frame, form) }),
     result: resultOf(frame, form),
     subtraces,
     traceAddress: traceAddress as readonly Json[],

@@ -241,7 +241,6 @@ function fromItem(
     allowsImpersonated: true,
     sender,
   })
-  const { type } = transaction
   const flags = fields.integer('flags')
   const [cumulativeGasUsed, gasUsed] = [fields.integer('cumulative'), fields.integer('gasUsed')]
   const effectiveGasPrice = fields.integer('price')
@@ -251,7 +250,7 @@ function fromItem(
   const blobPrice = fields.integer('blobPrice')
   const root = fields.bytes('root')
   const receipt: Receipt = {
-    type,
+    type: transaction.type,
     status: (flags & STATUS) !== 0n,
     root: root.length === 0 ? undefined : hashFromBytes(root),
     cumulativeGasUsed,
