@@ -51,6 +51,7 @@ export function attachTracer(
   const onStepEvent = (step: InterpreterStep): void => steps.step(step)
   const onMessage = (message: Message): void => steps.enter(message)
   const onResult = (result: EVMResult): void => steps.exit(result)
+  const unbind = boundReverts(evm)
   evm.events.on('step', onStepEvent)
   evm.events.on('beforeMessage', onMessage)
   evm.events.on('afterMessage', onResult)
@@ -58,7 +59,30 @@ export function attachTracer(
     evm.events.off('step', onStepEvent)
     evm.events.off('beforeMessage', onMessage)
     evm.events.off('afterMessage', onResult)
+    unbind()
     steps.end()
+  }
+}
+
+/** For its events, the library reads what a REVERT returns before it asks for the gas, and more than fits into memory. */
+function boundReverts(evm: EVM): () => void {
+  // biome-ignore lint/complexity/useLiteralKeys: it is protected, and the library has no other door for this
+  const operations = evm['_opcodeMap']
+  const operation = operations[OP.REVERT]
+  if (operation === undefined) return () => undefined
+  const { gasHandler } = operation
+  operations[OP.REVERT] = {
+    ...operation,
+    gasHandler: async (runState, gas, common) => {
+      const { memory } = runState
+      const read = memory.read.bind(memory)
+      memory.read = (offset, size, avoidCopy) =>
+        offset + size > 2 ** 32 ? new Uint8Array(0) : read(offset, size, avoidCopy)
+      return gasHandler(runState, gas, common)
+    },
+  }
+  return () => {
+    operations[OP.REVERT] = operation
   }
 }
 
