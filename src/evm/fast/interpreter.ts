@@ -21,6 +21,9 @@ import { Steps } from './steps.ts'
 
 const UNLIMITED = 0xffff_ffff
 
+/** No gas is above it. */
+const MOST_GAS = 2n ** 63n - 1n
+
 interface LoadedAccount {
   readonly address: Address
   readonly account: Account | undefined
@@ -81,6 +84,8 @@ export class Interpreter {
   readonly reached: ReachedCode[] = []
   /** Of the current job, up to its last yield. */
   gasUsed = 0n
+  /** When operations being traced yield (`performance.now()`). */
+  turnEnds: number = Number.POSITIVE_INFINITY
   hasReported = false
   readonly #onEvents: (interpreter: Interpreter, tracer: Tracer) => void
   #table: PrecompileTable = new Map()
@@ -158,6 +163,8 @@ export class Interpreter {
     } catch (error) {
       throw new Unrepeatable(error)
     }
+    // a few operations may be many bytes of trace
+    if (performance.now() > this.turnEnds) this.instance.setLong(layout.YIELD_BELOW, MOST_GAS)
   }
 
   close(): void {

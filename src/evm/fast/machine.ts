@@ -17,12 +17,8 @@ export interface HotCode {
   readonly onClear: (interpreter: Interpreter) => void
 }
 
-/** Gas between two checks of the clock: short, even for the code that is slowest per gas. */
+/** Gas between two checks of the clock: short, even for the code that is slowest per gas. Reports of operations check it too. */
 const QUANTUM = 300_000n
-
-/** The same if operations are traced, and if memory is, too. */
-const STEP_QUANTUM = 15_000n
-const STEP_MEMORY_QUANTUM = 5_000n
 
 const ENDLESS = 2n ** 61n
 
@@ -48,7 +44,7 @@ export class FastMachine implements Machine {
     const interpreter = this.#take(job.memoryLimit)
     try {
       this.#hotCode?.onJob(interpreter, job.block.hardfork)
-      const budget = job.pause === undefined ? ENDLESS : quantumOf(job)
+      const budget = job.pause === undefined ? ENDLESS : QUANTUM
       const exit = interpreter.open(job, this.#hotCode?.threshold ?? 0, budget)
       const result = this.#resume(interpreter, job, exit)
       if ('next' in result) return this.#resumeLater(interpreter, job, result)
@@ -61,7 +57,8 @@ export class FastMachine implements Machine {
 
   #resume(interpreter: Interpreter, job: MachineJob, first: number): MachineResult | Waiting {
     const { instance } = interpreter
-    const began = performance.now()
+    interpreter.turnEnds =
+      job.pause === undefined ? Number.POSITIVE_INFINITY : performance.now() + TURN_MS
     let exit = first
     while (exit !== layout.EXIT_DONE) {
       if (exit === layout.EXIT_FRAME) exit = instance.exports.run()
@@ -73,11 +70,10 @@ export class FastMachine implements Machine {
         exit = this.#hotCode?.onHot(interpreter, job) ?? layout.EXIT_FRAME
       else if (exit === layout.EXIT_YIELD) {
         // a precompile may use more than the budget
-        interpreter.gasUsed +=
-          quantumOf(job) - BigInt.asIntN(64, instance.long(layout.GAS_UNTIL_YIELD))
-        instance.setLong(layout.GAS_UNTIL_YIELD, quantumOf(job))
+        interpreter.gasUsed += QUANTUM - BigInt.asIntN(64, instance.long(layout.GAS_UNTIL_YIELD))
+        instance.setLong(layout.GAS_UNTIL_YIELD, QUANTUM)
         interpreter.flushEvents()
-        if (performance.now() - began > TURN_MS) return { next: layout.EXIT_FRAME }
+        if (performance.now() > interpreter.turnEnds) return { next: layout.EXIT_FRAME }
         exit = instance.exports.run()
       } else throw new Error(`the instance returned the unknown exit ${exit}`)
       instance.refresh()
@@ -138,11 +134,6 @@ export class FastMachine implements Machine {
     if (!isOwn) this.#giveBack(interpreter, job)
     return isOwn && interpreter.hasReported ? new Unrepeatable(error) : error
   }
-}
-
-function quantumOf({ tracer }: MachineJob): bigint {
-  if (tracer?.onStep === undefined) return QUANTUM
-  return tracer.stepParts?.memory === true ? STEP_MEMORY_QUANTUM : STEP_QUANTUM
 }
 
 const OUTER = [DevchainError, Unready, Unrepeatable]

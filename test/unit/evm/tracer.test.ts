@@ -235,6 +235,25 @@ describe.each(allEngines())('a tracer on the engine $name', ({ name, jobsWithin 
     expect(ends[1]).toMatchObject({ depth: 0, failure: undefined })
   })
 
+  test.skipIf(name === 'reference')(
+    'is awaited after few operations that take it long',
+    async () => {
+      let time = 0
+      const clock = vi.spyOn(performance, 'now').mockImplementation(() => (time += 1_000))
+      const seen: string[] = []
+      const tracer: Tracer = {
+        onStep: ({ opName }) => seen.push(opName),
+        stepParts: { stack: true, memory: true },
+        onPause: async () => void seen.push('pause'),
+      }
+      await executor.call({ ...callOf('1 0 MSTORE 2 POP'), tracer })
+      clock.mockRestore()
+      const operations = ['PUSH1', 'PUSH1', 'MSTORE', 'PUSH1', 'POP']
+      expect(seen.filter((each) => each !== 'pause')).toEqual(operations)
+      expect(seen.join(' ')).toMatch('PUSH1 pause MSTORE pause PUSH1')
+    },
+  )
+
   test('is awaited now and then, and ends the run by throwing', async () => {
     // the reference gives turns more often, and takes ten times as long
     const gasLimit = name === 'reference' ? 500_000n : 5_000_000n

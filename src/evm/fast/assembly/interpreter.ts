@@ -82,7 +82,7 @@ export function execute(frame: usize): i32 {
         watch(frame, pc - code, opcode, sp, before, false)
         break
       }
-      if (before <= floor) { gas = before; end = layout.EXIT_YIELD; break }
+      if (before <= load<i64>(layout.YIELD_BELOW)) { gas = before; end = layout.EXIT_YIELD; break }
       watch(frame, pc - code, opcode, sp, before, true)
     }
     const a = sp - 32
