@@ -63,7 +63,10 @@ export interface Devchain {
   /** The chain below the RPC methods, with its filters and its work for miners. */
   readonly node: Node
   readonly accounts: readonly DevAccount[]
-  /** The options in effect. Those of a chain that began before are in its pack or folder. */
+  /**
+   * The options in effect; undefined where the hardfork, a genesis file or the network decides. Those of a chain that began
+   * before are in its pack or folder.
+   */
   readonly options: DevchainSettings
   /** Resolves when the artifacts present at the start have been read. Reading happens in the background anyway. */
   readonly artifactsRead: () => Promise<void>
@@ -75,7 +78,7 @@ export interface Devchain {
   readonly gasSummary: () => Promise<GasSummary>
   /**
    * The lines, functions and branches that calls and transactions reached.
-   * @throws {RpcError} unless the option `coverage` names a file
+   * @throws {DevchainError} `INVALID_REQUEST` unless the option `coverage` names a file
    */
   readonly coverage: () => Promise<CoverageReport>
   /** Writes the coverage file once; `close` also does. Rejects with node's error if the file cannot be written. */
@@ -100,7 +103,10 @@ export interface Devchain {
   readonly save: () => Promise<Uint8Array>
   /** The chains of this process, the default one first. */
   readonly chains: () => Promise<readonly ChainInfo[]>
-  /** Starts the server, or returns where it already listens. Rejects with node's `EADDRINUSE` when the port is taken. */
+  /**
+   * Starts the server, or returns where it already listens. Rejects with node's `EADDRINUSE` when the port is taken, and after
+   * `close`.
+   */
   readonly listen: () => Promise<Endpoints>
   /** Closes sockets, timers and filters; may be called again. */
   readonly close: () => Promise<void>

@@ -187,8 +187,12 @@ export class Front implements ServerFront {
     return await openAtPath(this.#common, this.#wire, name, begun, kept)
   }
 
-  /** Starts the server, or returns where it already listens. Rejects with node's `EADDRINUSE` when the port is taken. */
+  /**
+   * Starts the server, or returns where it already listens. Rejects with node's `EADDRINUSE` when the port is taken, and once
+   * this is closed.
+   */
   async listen(): Promise<RunningServer> {
+    this.chains.requireOpen()
     this.#server ??= this.#start()
     try {
       const server = await this.#server

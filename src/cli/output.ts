@@ -29,6 +29,11 @@ class OutputError extends CommandFailure {}
 /** Error codes after the reader is gone. */
 const GONE: ReadonlySet<string> = new Set(['EPIPE', 'ECONNRESET', 'EOF', 'ERR_STREAM_DESTROYED'])
 
+/** True if the reader of a stream is gone. */
+export function isGone({ code = '' }: NodeJS.ErrnoException): boolean {
+  return GONE.has(code)
+}
+
 /**
  * Resolves when all is written, because the process ends then and a pipe takes only so much at once; also when the reader
  * is gone.
@@ -36,7 +41,7 @@ const GONE: ReadonlySet<string> = new Set(['EPIPE', 'ECONNRESET', 'EOF', 'ERR_ST
  */
 export async function print(text: string): Promise<void> {
   const error = await written(process.stdout, text)
-  if (error === undefined || GONE.has(error.code ?? '')) return
+  if (error === undefined || isGone(error)) return
   throw new OutputError(`cannot write to standard output: ${error.message}`, EXIT.refused)
 }
 
@@ -120,11 +125,11 @@ export function reading<T>(file: string, read: () => T): T {
   }
 }
 
-/** @throws {DevchainError} `INVALID_PARAMS` if the file cannot be written */
+/** @throws {CommandFailure} if the file cannot be written */
 export function writing(file: string, write: () => void): void {
   try {
     write()
   } catch (error) {
-    throw invalidParams(`cannot write ${file}: ${writeFailure(error)}`)
+    throw new CommandFailure(`cannot write ${file}: ${writeFailure(error)}`, EXIT.refused)
   }
 }

@@ -20,7 +20,7 @@ import { Logger, methodPattern } from './log/logger.ts'
 import { loadPalette, type Palette, wantsColor } from './log/palette.ts'
 import { createPrettyRenderer } from './log/pretty.ts'
 import { LogWriter, type Sink } from './log/writer.ts'
-import { CommandFailure, complain, outliveReaders } from './output.ts'
+import { CommandFailure, complain, isGone, outliveReaders } from './output.ts'
 import { EXIT } from './parse/subcommands.ts'
 import { endReports } from './reports.ts'
 
@@ -260,7 +260,8 @@ export interface LogOrder {
 }
 
 async function openOutput(settings: AllSettings, sink: Sink): Promise<Output> {
-  const isTerminal = sink.fd === undefined && isatty(1)
+  // a dumb terminal moves no cursor and shows no colors
+  const isTerminal = sink.fd === undefined && isatty(1) && process.env.TERM !== 'dumb'
   const isColored = wantsColor({ isTerminal, noColor: settings.noColor, environment: process.env })
   const renderer = rendererOf(settings, await loadPalette(isColored))
   const writer = writerTo(sink, renderer)
@@ -289,8 +290,17 @@ function sizeOfScreen(): { readonly columns: number; readonly rows: number } {
 function standardOutput(): Sink {
   // closed: process.stdout discards what it gets
   const isFile = attempt(() => fstatSync(1).isFile())
-  if (isFile !== true) return { open: () => process.stdout, fd: undefined }
-  return { open: () => fileStream(1), fd: 1 }
+  const onBroken = endOf('standard output')
+  if (isFile !== true) return { open: () => process.stdout, fd: undefined, onBroken }
+  return { open: () => fileStream(1), fd: 1, onBroken }
+}
+
+/** Reports the end of the log, such as on a full disk, unless its reader is gone. */
+function endOf(file: string): NonNullable<Sink['onBroken']> {
+  return (error) => {
+    if (isGone(error)) return
+    void complain(`devchain: the log ends: cannot write to ${file}: ${writeFailure(error)}\n`)
+  }
 }
 
 /** Appends; a missing folder is made. */
@@ -298,7 +308,8 @@ export function logFile(path: string): Sink {
   makeFolderOf(path)
   const fd = openSync(path, 'a')
   // a pipe may have a reader that does not read
-  return { open: () => fileStream(fd), fd: fstatSync(fd).isFile() ? fd : undefined }
+  const file = fstatSync(fd).isFile() ? fd : undefined
+  return { open: () => fileStream(fd), fd: file, onBroken: endOf(`${path} (--log-file)`) }
 }
 
 function fileStream(fd: number): Writable {

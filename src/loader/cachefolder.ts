@@ -1,5 +1,5 @@
 // The user's cache folder, and files and folders that other processes use too.
-import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 
 /**
@@ -52,20 +52,49 @@ export function makeFolderOf(file: string): void {
   }
 }
 
+/** A file that is replaced as a whole: readers never see a part of it. */
+export interface Replacement {
+  /** What to write. */
+  readonly file: string
+  /** To open it with. */
+  readonly flag: 'w' | 'wx'
+  readonly finish: () => void
+  readonly undo: () => void
+}
+
+/** A link stays, and the file that it names is replaced. */
+export function replacementOf(file: string): Replacement {
+  const there = statSync(file, { throwIfNoEntry: false })
+  // a pipe or device, such as /dev/stdout, takes what is written
+  if (there !== undefined && !there.isFile()) {
+    return { file, flag: 'w', finish: () => undefined, undo: () => undefined }
+  }
+  const target = there === undefined ? file : realpathSync(file)
+  // threads share the process id; a file of that name may belong to somebody else
+  const beside = `${target}.${process.pid}-${Math.random().toString(36).slice(2)}.tmp`
+  return {
+    file: beside,
+    flag: 'wx',
+    finish: () => renameSync(beside, target),
+    undo: () => rmSync(beside, { force: true }),
+  }
+}
+
 /**
- * Readers never see a partial file; an existing file under either name may belong to somebody else.
+ * Replaces a file, or writes to a pipe or device.
  * @param mode by default only the user may read it, because it may have keys
- * @throws node's error if it cannot be written
+ * @throws node's error with `file` as its path if it cannot be written
  */
 export function replaceFile(file: string, content: Uint8Array | string, mode = 0o600): void {
-  // threads share the process id
-  const beside = `${file}.${process.pid}-${Math.random().toString(36).slice(2)}.tmp`
+  let replacement: Replacement | undefined
   try {
-    writeFileSync(beside, content, { mode, flag: 'wx' })
-    renameSync(beside, file)
+    replacement = replacementOf(file)
+    writeFileSync(replacement.file, content, { mode, flag: replacement.flag })
+    replacement.finish()
   } catch (error) {
-    rmSync(beside, { force: true })
-    throw error
+    replacement?.undo()
+    // that of a full disk names no file
+    throw Object.assign(error as Error, { path: file })
   }
 }
 

@@ -1,8 +1,7 @@
 // The door to one chain's side of the user's project, which is there once artifacts are.
-import { writeFile } from 'node:fs/promises'
 import { DevchainError } from '../core/errors.ts'
 import { lazy } from '../core/lrucache.ts'
-import { makeFolderOf } from '../loader/cachefolder.ts'
+import { makeFolderOf, replaceFile } from '../loader/cachefolder.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import type { DevchainSettings } from '../options/derived.ts'
 import type { SiteReply, SiteRequest } from '../rpc/site.ts'
@@ -88,7 +87,7 @@ export class ProjectDoor {
     const report = await this.coverage()
     const file = this.#options.settings.coverage ?? ''
     makeFolderOf(file)
-    await writeFile(file, report.lcov)
+    replaceFile(file, report.lcov, 0o666)
     return report
   })
 

@@ -154,7 +154,7 @@ export class Dispatcher<C> {
     }
   }
 
-  /** Loads all methods on the first lookup of a missing name; undefined when all are there. */
+  /** Loads all methods on the first lookup of a missing name; undefined when all are there. Rejects if that fails. */
   #complete(): Promise<void> | undefined {
     if (this.#isComplete) return undefined
     this.#loading ??= this.#load()
@@ -168,10 +168,11 @@ export class Dispatcher<C> {
       const all = createRegistry({ ...this.#options, methods })
       known.clear()
       for (const [name, method] of all.methods) known.set(name, method)
-    } catch (error) {
-      this.#reportBug(error)
+      this.#isComplete = true
+    } finally {
+      // one that failed is tried again: all file descriptors may be in use now
+      this.#loading = undefined
     }
-    this.#isComplete = true
   }
 
   #failed(context: C, error: unknown, method = UNREADABLE, cause?: SourceCause): Failure {
@@ -217,7 +218,10 @@ export class Dispatcher<C> {
       if (method === undefined) {
         const completed = this.#complete()
         if (completed === undefined) throw unknownMethod(name, this.#registry)
-        return completed.then(() => this.#answer(context, name, params))
+        return completed.then(
+          () => this.#answer(context, name, params),
+          (error: unknown) => this.#explained(context, call, error),
+        )
       }
       const running = run(this.#options, method, context, call)
       if (!isPromise(running)) return this.#report(context, call, { result: running })
@@ -267,9 +271,9 @@ export class Dispatcher<C> {
     const failure = this.#failed(context, error)
     const call = { method: UNREADABLE, params: [], beganMs: performance.now(), notes: [] }
     // which methods have secrets is known only once all are loaded
-    return whenThere(this.#complete(), () => {
+    return whenThere(this.#complete()?.catch(this.#reportBug), () => {
       const isObserved = this.#options.observe !== undefined
-      const isSecret = isObserved && namesSecretMethod(this.registry, asked)
+      const isSecret = isObserved && (!this.#isComplete || namesSecretMethod(this.registry, asked))
       const logged = isSecret ? { ...failure, error: withoutQuotes(failure.error) } : failure
       this.#report(context, call, logged)
       return writeError(id, failure.error)

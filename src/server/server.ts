@@ -76,14 +76,23 @@ function createLateHttp(options: HttpOptions): HttpServer {
     loaded ??= import('./nodehttp.ts').then(({ createNodeHttp }) => createNodeHttp(options))
     const onError = (): void => void socket.destroy()
     socket.once('error', onError)
-    void loaded.then((http) => {
-      socket.off('error', onError)
-      if (socket.destroyed) return
-      http.take(socket)
-      socket.resume()
-    })
+    void loaded.then(
+      (http) => {
+        socket.off('error', onError)
+        if (socket.destroyed) return
+        http.take(socket)
+        socket.resume()
+      },
+      (error: unknown) => {
+        // the next connection tries again: all file descriptors may be in use now
+        loaded = undefined
+        socket.destroy()
+        options.onBug(error)
+      },
+    )
   }
-  return { take, close: async () => await (await loaded)?.close() }
+  const close = async (): Promise<void> => await (await loaded?.catch(() => undefined))?.close()
+  return { take, close }
 }
 
 function createNetServer(http: HttpServer): Server {

@@ -38,6 +38,9 @@ const MAX_REPLY = 100_000_000
 /** Milliseconds for clients to close when the server stops. */
 const GOODBYE_MS = 40
 
+/** Bytes of a reason in a close frame. */
+const MAX_REASON = 123
+
 /** Close codes of RFC 6455. */
 const GOING_AWAY = 1001
 const TOO_LARGE = 1009
@@ -85,7 +88,8 @@ export function acceptWebSockets(
     if (isRefusal(target)) return end(socket, target)
     server.handleUpgrade(request, socket, head, (client) => {
       sockets.add(socket)
-      const endSession: EndSession = (reason) => client.close(GOING_AWAY, reason)
+      const endSession: EndSession = (reason) =>
+        client.close(GOING_AWAY, reason.replace(/[^ -~]/g, '?').slice(0, MAX_REASON))
       target.sessions.add(endSession)
       socket.once('close', () => {
         sockets.delete(socket)

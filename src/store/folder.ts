@@ -1,7 +1,8 @@
 // The folder of a process's chains: their files, and the lock of the process that has it.
-import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { DevchainError, invalidParams, readFailure } from '../core/errors.ts'
+import { DevchainError, invalidParams, limitExceeded, writeFailure } from '../core/errors.ts'
+import { makeFolder } from '../loader/cachefolder.ts'
 import type { StoreOptions } from './chainstore.ts'
 import { ChainStores } from './chainstores.ts'
 import { failureIn } from './files.ts'
@@ -62,19 +63,6 @@ function requireNoDump(folder: string): void {
   throw invalidParams(message)
 }
 
-/** As `mkdir -p`: that of Node 20 never ends where no folder can be made, as in /proc. */
-function makeFolder(folder: string): void {
-  if (existsSync(folder)) return
-  const parent = path.dirname(folder)
-  if (parent !== folder) makeFolder(parent)
-  try {
-    mkdirSync(folder)
-  } catch (error) {
-    // another process was faster
-    if (!existsSync(folder)) throw error
-  }
-}
-
 /** Makes the folder if needed. @returns gives it up */
 function takeFolder(folder: string): () => void {
   try {
@@ -82,7 +70,7 @@ function takeFolder(folder: string): () => void {
     return lockFolder(folder)
   } catch (error) {
     if (error instanceof DevchainError) throw error
-    throw invalidParams(`cannot use the folder ${folder}: ${readFailure(error)}`)
+    throw limitExceeded(`cannot use the folder ${folder}: ${writeFailure(error)}`)
   }
 }
 

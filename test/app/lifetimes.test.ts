@@ -94,6 +94,7 @@ describe('a chain of a program', () => {
     await expect(request(height)).rejects.toMatchObject(error)
     await expect(devchain.request(mine)).rejects.toMatchObject({ ...error, code: -32000 })
     await expect(devchain.branch('late')).rejects.toMatchObject(error)
+    await expect(devchain.listen()).rejects.toMatchObject(error)
   })
 
   test('may be made with null in place of what is left out', async () => {

@@ -1,7 +1,17 @@
 // Readers of standard output and standard error that go away, or are slow: `devchain --help | head`.
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import {
@@ -117,6 +127,47 @@ test.runIf(process.platform === 'linux').each([['--help'], ['accounts'], ['compl
       1,
       expect.stringMatching(/^devchain: cannot write .*ENOSPC.*\n$/),
     ])
+  },
+)
+
+test.runIf(process.platform === 'linux')(
+  'a full disk behind --ready-file is reported in a line',
+  async () => {
+    const { ended, stderr } = startProcess(['--port', '0', '--ready-file', '/dev/full'])
+    const why = 'cannot write /dev/full (--ready-file): ENOSPC: no space left on device'
+    expect([await ended, stderr()]).toEqual([1, `devchain: ${why}\n`])
+  },
+)
+
+test.runIf(process.platform === 'linux')('a full disk ends the log, not the chain', async () => {
+  const { url, stop, stderr } = await boot(['--log-file', '/dev/full'])
+  expect(await request(url, 'eth_blockNumber')).toBe('0x0')
+  expect(await stop()).toBe(0)
+  const why = 'cannot write to /dev/full (--log-file): ENOSPC: no space left on device'
+  expect(stderr()).toBe(`devchain: the log ends: ${why}\n`)
+})
+
+test.runIf(process.platform === 'linux')(
+  'a pipe gets what else replaces a file, and a link stays',
+  async () => {
+    const folder = temporaryFolder(onTestFinished)
+    const pipe = path.join(folder, 'pipe')
+    const file = path.join(folder, 'file')
+    const link = path.join(folder, 'link')
+    execFileSync('mkfifo', [pipe])
+    symlinkSync(file, link)
+    writeFileSync(file, '')
+    const running = await boot(['--ready-file', link])
+    const { url, pid } = JSON.parse(readFileSync(file, 'utf8'))
+    expect([pid, lstatSync(link).isSymbolicLink()]).toEqual([running.child.pid, true])
+    for (const command of ['save', 'export']) {
+      const read = readFile(pipe)
+      const { ended } = startProcess([command, pipe, '--url', url])
+      expect(await ended).toBe(0)
+      expect((await read).length).toBeGreaterThan(500)
+    }
+    await running.stop()
+    expect(readdirSync(folder)).toEqual(['file', 'link', 'pipe'])
   },
 )
 

@@ -383,14 +383,21 @@ describe('lazy methods', () => {
     expect(server.unreadable).toHaveLength(1)
   })
 
-  test('that fail to load are a bug, and others still work', async () => {
-    const bug = new Error('no such file')
-    const { server } = await start(() => Promise.reject(bug))
-    await using _ = server
-    expect(await server.post(call(1, 'test_add', ['0x2']))).toMatchObject({
-      error: { code: -32601 },
+  test('that fail to load are a bug, others still work, and the next call tries again', async () => {
+    const bug = new Error('too many open files')
+    let fails = true
+    const { server } = await start(async () => {
+      if (fails) throw bug
+      return testMethods
     })
+    await using _ = server
+    expect(await server.post(call(1, 'test_add', ['0x2']))).toEqual(
+      refusal(1, -32603, /^internal error/),
+    )
+    expect(await server.post('{"id":1')).toMatchObject({ error: { code: -32700 } })
     expect(await server.post(call(2, 'test_echo', [1]))).toEqual(result(2, 1))
-    expect(server.bugs).toEqual([bug])
+    expect(server.bugs).toEqual([bug, bug])
+    fails = false
+    expect(await server.post(call(3, 'test_add', ['0x2']))).toEqual(result(3, '0x3'))
   })
 })

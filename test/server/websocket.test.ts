@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type ClientOptions, WebSocket } from 'ws'
+import type { EndSession } from '../../src/server/answer.ts'
 import { eventually } from '../support/waiting/eventually.ts'
 import { nextTurn } from '../support/waiting/turns.ts'
 import { connectRaw } from '../support/wire/raw.ts'
@@ -329,6 +330,15 @@ describe('the end of a session', () => {
     server.gates.open('a')
     await eventually(() => server.calls.length === 2)
     expect(server.bugs).toEqual([])
+  })
+
+  test('has a reason of at most 123 bytes, whatever the thread of its chain failed with', async () => {
+    const sessions = new Set<EndSession>()
+    const targetOf = () => ({ answer: () => undefined, sessions })
+    await using server = await startTestServer({ front: { targetOf, sites: [] } })
+    using client = await connect(server)
+    for (const endSession of sessions) endSession(`é ${'x'.repeat(200)}`)
+    expect(await client.closed).toEqual({ code: 1001, reason: `? ${'x'.repeat(121)}` })
   })
 
   test('does not wait for a client that does not respond', async () => {

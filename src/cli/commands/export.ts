@@ -1,7 +1,8 @@
 // `devchain export`: writes a running chain's blocks to a file for --import.
-import { open, rename, rm } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { printValue, unlessRefused, writeFailure } from '../../core/errors.ts'
 import { parseBytes, quantityFromBigint } from '../../core/hex.ts'
+import { replacementOf } from '../../loader/cachefolder.ts'
 import { decodeBlock, type EncodedBlock } from '../../protocol/blocks/blockdecoding.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { CommandFailure } from '../output.ts'
@@ -22,17 +23,14 @@ export async function exportCommand({
   return `wrote blocks 0 to ${last} of ${url} to ${file}\n`
 }
 
-/**
- * Writes a temporary file and renames it, so that readers never see a partial file.
- * @returns the number of the last block
- */
+/** @returns the number of the last block */
 async function exportChain(file: string, url: string): Promise<bigint> {
   const last = quantityOf(await ask(url, { method: 'eth_blockNumber' }))
-  const beside = `${file}.${process.pid}.tmp`
   const cannotWrite = (error: unknown): never => {
     throw refusal(`cannot write ${file}: ${writeFailure(error)}`)
   }
-  const output = await open(beside, 'w').catch(cannotWrite)
+  const replacement = replacementOf(file)
+  const output = await open(replacement.file, replacement.flag).catch(cannotWrite)
   try {
     let previous: EncodedBlock | undefined
     for (let first = 0n; first <= last; first += BigInt(BATCH)) {
@@ -44,11 +42,11 @@ async function exportChain(file: string, url: string): Promise<bigint> {
       }
     }
     await output.close()
-    await rename(beside, file).catch(cannotWrite)
+    replacement.finish()
     return last
   } catch (error) {
     await output.close()
-    await rm(beside, { force: true })
+    replacement.undo()
     throw error
   }
 }

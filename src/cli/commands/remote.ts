@@ -1,5 +1,5 @@
 // The subcommands that talk to a running chain: rpc, snapshot, revert, snapshots, reset, mine, time, accounts, wait.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { checksumAddress } from '../../core/crypto/crypto.ts'
 import { invalidParams, printValue } from '../../core/errors.ts'
@@ -213,7 +213,7 @@ const HANDLERS: Partial<
   coverage: async ({ call, words: [file] }) => {
     const report = (await call('devchain_coverage')) as unknown as RemoteCoverage
     const { lcov, files, warning } = report
-    if (file !== undefined) writing(file, () => writeFileSync(file, lcov))
+    if (file !== undefined) writing(file, () => replaceFile(file, lcov, 0o666))
     const written = file === undefined ? '' : `\n\nwritten to ${file}`
     const warned = warning === undefined ? '' : `\n\nwarning: ${warning}`
     return { json: files, text: `${coverageTable(files)}${written}${warned}` }

@@ -17,6 +17,8 @@ export interface Sink {
   /** Called once, on the first write: making a stream at the start would delay the first calls. */
   readonly open: () => Writable
   readonly fd: number | undefined
+  /** Called once when it cannot be written: the log ends. */
+  readonly onBroken?: (error: NodeJS.ErrnoException) => void
 }
 
 export class LogWriter {
@@ -75,9 +77,8 @@ export class LogWriter {
     try {
       if (this.#sink.fd === undefined) this.#opened().write(text)
       else writeSync(this.#sink.fd, text)
-    } catch {
-      // The disk is full or the reader is gone: the error cannot be reported.
-      this.#break()
+    } catch (error) {
+      this.#break(error as Error)
     }
   }
 
@@ -85,7 +86,7 @@ export class LogWriter {
     if (this.#stream !== undefined) return this.#stream
     this.#stream = this.#sink.open()
     // A broken pipe or full disk ends the log, never the chain.
-    this.#stream.on('error', () => this.#break())
+    this.#stream.on('error', (error) => this.#break(error))
     return this.#stream
   }
 
@@ -107,7 +108,7 @@ export class LogWriter {
     this.#isWriting = true
     this.#opened().write(text, (error) => {
       this.#isWriting = false
-      if (error) this.#break()
+      if (error) this.#break(error)
       if (this.#onIdle !== undefined) this.#flush()
       else if (this.#size + this.#droppedLines > 0) this.#schedule()
     })
@@ -120,7 +121,8 @@ export class LogWriter {
     return text
   }
 
-  #break(): void {
+  #break(error: Error): void {
+    if (!this.#isBroken) this.#sink.onBroken?.(error)
     this.#isBroken = true
     this.#empty()
     this.#onIdle?.()

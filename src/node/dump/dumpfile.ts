@@ -1,6 +1,5 @@
 // Dumps in files, as with anvil's flags: one is loaded at the start, one is written at the end and now and then.
-import { createWriteStream, mkdirSync, statSync } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
+import { createWriteStream, statSync } from 'node:fs'
 import path from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -12,6 +11,7 @@ import {
   readFailure,
   writeFailure,
 } from '../../core/errors.ts'
+import { makeFolder, type Replacement, replacementOf } from '../../loader/cachefolder.ts'
 import type { Chain } from '../chain/chain.ts'
 import { beginningWith, type ChainState } from '../ledger/chainstate.ts'
 import { type DumpKind, loadState } from './load.ts'
@@ -88,15 +88,16 @@ export class DumpFile {
     if (state === this.#written) return
     const { file, historical } = this.#options
     const target = isFolder(file) ? path.join(file, NAME) : file
-    const beside = `${target}.${process.pid}.tmp`
+    let replacement: Replacement | undefined
     try {
-      mkdirSync(path.dirname(target), { recursive: true })
+      makeFolder(path.dirname(target))
+      replacement = replacementOf(target)
       const text = Readable.from(dumpText({ state, executor }, historical))
-      await pipeline(text, createWriteStream(beside))
-      await rename(beside, target)
+      await pipeline(text, createWriteStream(replacement.file, { flags: replacement.flag }))
+      replacement.finish()
       this.#written = state
     } catch (error) {
-      await rm(beside, { force: true }).catch(() => undefined)
+      replacement?.undo()
       if ((error as NodeJS.ErrnoException).code === undefined) throw error
       throw limitExceeded(`cannot write the dump ${target}: ${writeFailure(error)}`)
     }

@@ -300,7 +300,7 @@ test.runIf(process.platform === 'linux')(
     await closeFolder()
     expect(statSync(path.join(folder, 'chains')).mode & 0o777).toBe(0o600)
     await expect(openAt('/proc/none/chains')).rejects.toThrow(
-      'cannot use the folder /proc/none/chains: there is no such file',
+      'cannot use the folder /proc/none/chains: ENOENT: no such file or directory',
     )
   },
 )
