@@ -123,8 +123,10 @@ export class Project {
     return codeSources(artifacts.catalogue.nameOf(match.contract), bytes, map, details)
   }
 
-  /** Of those accounts that have one, in the newest state. */
-  async namesOf(accounts: readonly Address[]): Promise<ReadonlyMap<Address, string>> {
+  /** Of those accounts that have one, in the newest state. @param accounts by default those with a label */
+  async namesOf(
+    accounts: readonly Address[] = [...this.labels.all.keys()],
+  ): Promise<ReadonlyMap<Address, string>> {
     await this.artifacts.catchUp()
     return new Map(
       accounts.flatMap((account) => {

@@ -189,8 +189,9 @@ export const projectMethods: Methods = [
     handle: async ({ project }, code) => (await project.open()).sourcesOf(code),
   }),
   method('devchain_names', {
-    summary: 'Returns the names of accounts: labels, contracts, and symbols of tokens.',
-    params: [param('accounts', list(address))],
+    summary:
+      'Returns the names of accounts: labels, contracts, symbols of tokens. Without accounts: all labels.',
+    params: [optional('accounts', list(address))],
     result: labels,
     example: { params: [[ACCOUNT]], result: {} },
     handle: async ({ project }, accounts) => (await project.open()).namesOf(accounts),

@@ -28,6 +28,8 @@ export interface Kept {
   readonly size: number
 }
 
+type RpcPool = Readonly<Record<'pending' | 'queued', string>>
+
 type ChangeNews = Readonly<
   Record<'blockNumber' | 'blockHash' | 'removed' | 'added' | 'pending', string>
 > & { readonly names: boolean }
@@ -125,7 +127,10 @@ class ChainClient extends EventTarget {
       await this.subscribe('changes', (result) => this.#take(result as ChangeNews))
       const [block, status] = await Promise.all([
         this.request<{ number: string; hash: string }>('eth_getBlockByNumber', 'latest', false),
-        this.request<{ pending: string; queued: string }>('txpool_status'),
+        // its module may be disabled
+        this.request<RpcPool>('txpool_status').catch(
+          (): RpcPool => ({ pending: '0', queued: '0' }),
+        ),
         this.#readChainId(),
       ])
       const head = { number: Number(block.number), hash: block.hash }

@@ -7,7 +7,7 @@ type Place = readonly (string | number)[]
 /** Undefined if nothing is there. */
 export async function placeOf(text: string): Promise<Place | undefined> {
   const digits = text.replace(/^#|,/g, '')
-  if (/^\d{1,15}$/.test(digits)) return ['block', Number(digits)]
+  if (/^(\d{1,15}|0x[\da-f]{1,12})$/i.test(digits)) return ['block', Number(digits)]
   if (isAddress(text)) return ['address', text.toLowerCase()]
   if (!isHash(text)) return placeOfName(text.toLowerCase())
   const hash = text.toLowerCase()
@@ -19,7 +19,7 @@ export async function placeOf(text: string): Promise<Place | undefined> {
   return block === null ? undefined : ['block', hash]
 }
 
-/** Accounts of the state whose names are searched, beside those of the node. */
+/** Accounts of the state whose names are searched, beside those of the node and those with labels. */
 const MOST_ACCOUNTS = 256
 
 /** The account with this name, or else the first whose name begins so. */
@@ -33,8 +33,11 @@ async function placeOfName(wanted: string): Promise<Place | undefined> {
   ])
   const addresses = new Set([...owned, ...Object.keys(accounts)].map((each) => each.toLowerCase()))
   type Names = Readonly<Record<string, string>>
-  const names = await client.request<Names>('devchain_names', [...addresses]).catch(() => ({}))
-  const entries = Object.entries(names).map(([address, name]) => [address, name.toLowerCase()])
+  const read = [[], [[...addresses]]].map((params) =>
+    client.request<Names>('devchain_names', ...params).catch(() => ({})),
+  )
+  const names = (await Promise.all(read)).flatMap((each) => Object.entries<string>(each))
+  const entries = names.map(([address, name]) => [address, name.toLowerCase()])
   const found =
     entries.find(([, name]) => name === wanted) ??
     entries.find(([, name]) => name!.startsWith(wanted))

@@ -13,6 +13,9 @@ import { ALICE, BOB } from './swap.ts'
 const BOX =
   '0x604e600c600039604e6000f336600f5760005460005260206000f35b60003580156028578060005580600052602a60206000a2005b6308c379a060e01b60005260206004526004602452637a65726f60e01b60445260646000fd'
 
+/** In no state. */
+const UNUSED = '0x00000000000000000000000000000000000000aa'
+
 const stage = new Stage()
 const rpc: Stage['rpc'] = (...call) => stage.rpc(...call)
 const send = (order: object): Promise<unknown> =>
@@ -112,12 +115,13 @@ test('search finds transactions, and says when it finds nothing', async () => {
 })
 
 test('search finds accounts by name, also by its beginning', async () => {
-  await rpc('devchain_label', { [ALICE]: 'alice', [BOB]: 'Treasury' })
+  await rpc('devchain_label', { [ALICE]: 'alice', [BOB]: 'Treasury', [UNUSED]: 'vault' })
   await stage.page.goto(stage.url)
   await stage.page.getByRole('status').getByText('Live').waitFor()
   for (const [text, address] of [
     ['ALICE', ALICE],
     ['treas', BOB],
+    ['vault', UNUSED],
   ] as const) {
     const search = stage.page.getByRole('searchbox').first()
     await search.fill(text)
@@ -202,6 +206,13 @@ describe('the server', () => {
       name: 'devchain',
     })
     expect((await fetch(`${stage.url}/unknown`, { headers: accept })).status).toBe(404)
+  })
+
+  test('sends a page that shows the chain without the module txpool', async () => {
+    const without = await startChain({ disable: ['txpool'] })
+    stage.others.push(without)
+    await stage.page.goto((await without.listen()).url)
+    await stage.page.getByRole('link', { name: 'Newest block #0' }).waitFor()
   })
 
   test('sends no page with noPage', async () => {
