@@ -1,5 +1,5 @@
 // Interfaces of the server: chains by path, and sites.
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { MaybePromise } from '../core/promises.ts'
@@ -8,6 +8,7 @@ import { errorObjectOf } from '../rpc/errors.ts'
 import type { Caller } from '../rpc/session.ts'
 import type { Site } from '../rpc/site.ts'
 import { writeError } from '../rpc/wire.ts'
+import type { CallerHeaders } from './callers.ts'
 import type { HeapTrimmer } from './heaptrimmer.ts'
 import type { Refusal } from './replies.ts'
 
@@ -53,9 +54,7 @@ export interface ServerFront {
 }
 
 /** Checks the destination and the calling page. @returns the refusal; undefined if allowed */
-export type CallerCheck = (
-  headers: Pick<IncomingHttpHeaders, 'host' | 'origin'>,
-) => Refusal | undefined
+export type CallerCheck = (headers: CallerHeaders) => Refusal | undefined
 
 export interface HttpOptions {
   readonly front: ServerFront

@@ -1,9 +1,12 @@
 // Checks where requests come from: the `Host` header, and `Origin`, which browsers send for web pages.
+import type { IncomingHttpHeaders } from 'node:http'
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import { printValue } from '../core/errors.ts'
 import { oneLine } from '../core/format.ts'
 import { lazy } from '../core/lrucache.ts'
 import type { Refusal } from './replies.ts'
+
+export type CallerHeaders = Pick<IncomingHttpHeaders, 'host' | 'origin'>
 
 /** Returns the refusal; undefined if allowed. */
 export type HeaderCheck = (header: string | undefined) => Refusal | undefined
@@ -113,6 +116,11 @@ export function createOriginCheck(
     lastAllowed = header
     return undefined
   }
+}
+
+/** Browsers name the origin of a page, and no page but this server's own has the address that was asked. */
+export function isOwnPage({ host, origin }: CallerHeaders): boolean {
+  return host !== undefined && /^https?:\/\/(.*)$/.exec(origin ?? '')?.[1] === host
 }
 
 /** Undefined for `null` (files and sandboxed frames), and for an invalid origin. */

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import type { DevchainSettings } from '../options/derived.ts'
 import { createSafeAnswer, type HttpOptions, type HttpServer, type Timeouts } from './answer.ts'
-import { createHostCheck, createOriginCheck } from './callers.ts'
+import { createHostCheck, createOriginCheck, isOwnPage } from './callers.ts'
 import { HeapTrimmer } from './heaptrimmer.ts'
 import { FastHttp } from './http/fasthttp.ts'
 
@@ -44,13 +44,17 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const { host, allowHost, allowOrigin, onForeignHost, onNotice, isPlain = false } = options
   const checkHost = createHostCheck(host, allowHost, onForeignHost)
   const checkOrigin = createOriginCheck(allowOrigin, onNotice)
+  // the own page of a name that was rebound to this computer would be a foreign one
+  const areHostsChecked = !allowHost.includes('*')
   const heapTrimmer = new HeapTrimmer()
   const httpOptions: HttpOptions = {
     ...options,
     heapTrimmer,
     answer: createSafeAnswer(options.onBug),
     timeouts: { ...DEFAULT_TIMEOUTS, ...options.timeouts },
-    checkCaller: (headers) => checkHost(headers.host) ?? checkOrigin(headers.origin),
+    checkCaller: (headers) =>
+      checkHost(headers.host) ??
+      (areHostsChecked && isOwnPage(headers) ? undefined : checkOrigin(headers.origin)),
   }
   let http = createLateHttp(httpOptions)
   // An accelerator: without this line node's HTTP server answers everything.

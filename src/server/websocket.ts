@@ -14,6 +14,7 @@ import {
   pathOf,
   type Target,
 } from './answer.ts'
+import { isOwnPage } from './callers.ts'
 import { Outbox, Turns } from './outbox.ts'
 import type { Refusal } from './replies.ts'
 
@@ -96,7 +97,11 @@ export function acceptWebSockets(
         target.sessions.delete(endSession)
       })
       const outbox = new Outbox(client, socket, turns, options)
-      const session = sessionOf(client, { id: nextId++, isPage: isPage(request) }, outbox)
+      const session = sessionOf(
+        client,
+        { id: nextId++, isPage: isOwnPage(request.headers) },
+        outbox,
+      )
       serve(client, session, outbox, (...message) => answer(target, ...message), options)
     })
   })
@@ -187,11 +192,6 @@ function serve(
   })
   // ws reports protocol and limit violations here, and closes with the right code by itself
   client.on('error', () => client.close())
-}
-
-/** Browsers name the origin of a page, and no page but this server's own has the address that was asked. */
-function isPage({ headers: { origin, host } }: IncomingMessage): boolean {
-  return host !== undefined && /^https?:\/\/(.*)$/.exec(origin ?? '')?.[1] === host
 }
 
 function sessionOf(

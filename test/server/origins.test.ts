@@ -1,5 +1,6 @@
 // Which web pages may call: by the Origin that their browser sends, over HTTP, its fast reader, and WebSocket.
 import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { createOriginCheck } from '../../src/server/callers.ts'
@@ -151,6 +152,28 @@ describe.each([
     const reported = chain.lines().filter((line) => line.includes('page'))
     // it was allowed just now
     expect(reported).toEqual([`a page of ${APP} calls this chain`])
+  })
+
+  test('accepts its own page at any host that is allowed by name', async () => {
+    for (const allowHost of [['chain.example'], ['*']]) {
+      await using chain = await startLogged({ ...options([APP]), allowHost }, { isPlain })
+      const { port, wsUrl } = await chain.devchain.listen()
+      const host = `chain.example:${port}`
+      for (const [origin, isOwn] of [
+        [`http://${host}`, allowHost[0] !== '*'],
+        ['http://chain.example:1', false],
+      ] as const) {
+        const headers = { host, origin }
+        const [reply] = (await once(get({ port, headers }), 'response')) as [IncomingMessage]
+        reply.resume()
+        expect(reply.statusCode).toBe(isOwn ? 200 : 403)
+        const socket = new WebSocket(wsUrl, { headers })
+        await once(socket, isOwn ? 'open' : 'unexpected-response')
+        if (isOwn) socket.terminate()
+      }
+      const reported = chain.lines().filter((line) => line.includes('a page of http'))
+      expect(reported).toHaveLength(allowHost[0] === '*' ? 2 : 1)
+    }
   })
 
   test('accepts any page by default, and logs each foreign origin once', async () => {

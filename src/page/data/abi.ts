@@ -45,9 +45,12 @@ export function fieldOf(input: AbiParameter, index: number): Field {
 }
 
 /** What is expected in the field of an argument. */
-function hintOf({ type }: AbiParameter): string {
-  if (type.endsWith(']')) return '["first", "second"]'
-  if (type.startsWith('tuple')) return '{"name": "value"}'
+function hintOf(input: AbiParameter): string {
+  const { type } = input
+  const members = 'components' in input ? input.components : []
+  const tuple = `{${members.map((each) => `"${each.name}": ${each.type}`).join(', ')}}`
+  if (type.endsWith(']')) return members.length > 0 ? `[${tuple}, …]` : '["first", "second"]'
+  if (type === 'tuple') return tuple
   if (/^u?int/.test(type)) return '0, 1.5 ether'
   return type === 'bool' ? 'true or false' : type.startsWith('bytes') ? '0x' : ''
 }

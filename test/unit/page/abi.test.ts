@@ -30,6 +30,16 @@ test.each([
   expect(() => read(type, text)).toThrow(message)
 })
 
+test('the hint of a struct has its members', () => {
+  const components = [
+    { name: 'who', type: 'address' },
+    { name: 'amounts', type: 'uint256[]' },
+  ]
+  const hint = (type: string): unknown => fieldOf({ name: 'order', type, components }, 0).hint
+  expect(hint('tuple')).toBe('tuple: {"who": address, "amounts": uint256[]}')
+  expect(hint('tuple[2]')).toBe('tuple[2]: [{"who": address, "amounts": uint256[]}, …]')
+})
+
 test('arguments have the names of the function that was called, and not of one with as many', () => {
   const abi = parseAbi([
     'function set(address other, uint256 share)',
