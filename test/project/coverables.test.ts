@@ -99,8 +99,8 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
 const BRANCHES: ReadonlyMap<string, string> = new Map([
   ['IfStatement', 'if'],
   ['YulIf', 'if'],
-  ['TryStatement', 'clauses'],
-  ['YulSwitch', 'clauses'],
+  ['TryStatement', 'try'],
+  ['YulSwitch', 'switch'],
   ['Conditional', 'ternary'],
 ])
 
@@ -153,5 +153,43 @@ describe('coverablesOf', () => {
       statements += read.length
     }
     expect(statements).toBeGreaterThan(3_000)
+  })
+
+  test('has the unnamed fallback function of Solidity before 0.6, and no types of functions', () => {
+    const text = `contract Old {
+      function (uint) external returns (uint) kept = this.f;
+      function () public payable { f(1); }
+      function f(uint a) public { function (uint) internal g = f; g(a); }
+    }`
+    const names = coverablesOf(text, outlineOf(text)).map(({ function: { name, kind } }) => [
+      name,
+      kind,
+    ])
+    expect(names).toEqual([
+      ['fallback', 'fallback'],
+      ['f', 'function'],
+    ])
+  })
+
+  test('gives the statements of a function in Yul to that function alone', () => {
+    const text = `contract Yul {
+      function f(uint a) public {
+        assembly {
+          function g(x) -> y { if iszero(x) { leave } y := x }
+          function h(x) -> y { y := x }
+          a := g(h(a))
+        }
+      }
+    }`
+    const found = coverablesOf(text, outlineOf(text)).map((each) => [
+      each.function.name,
+      each.statements.map(({ start, end }) => text.slice(start, end)),
+      each.branches.map(({ kind }) => kind),
+    ])
+    expect(found).toEqual([
+      ['f', ['a := g(h(a))'], []],
+      ['g', ['iszero(x)', 'leave', 'y := x'], ['if']],
+      ['h', ['y := x'], []],
+    ])
   })
 })

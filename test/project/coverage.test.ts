@@ -163,6 +163,59 @@ describe.each(COMPILERS)('the coverage of %s code', (_, settings) => {
   })
 })
 
+test.each<Settings>([
+  {},
+  { viaIR: true },
+])('coverage counts empty clauses, and functions with modifiers once (%j)', async (settings) => {
+  const project = compile({ 'src/Guarded.sol': { content: GUARDED } }, settings)
+  const { lcov } = await beside('foundry', project, async (ask, chain) => {
+    await expect(deploy(ask, initCode(project, 'Guarded', [1n]))).rejects.toThrow('failed')
+    const to = await deploy(ask, initCode(project, 'Guarded', [5n]))
+    for (const n of [1n, 4n, 5n]) {
+      await send(ask, { to, data: callData(project, 'Guarded', 'tried', [n]) })
+    }
+    return await chain.coverage()
+  })
+  const { functions, branches } = sectionsIn(lcov).get('src/Guarded.sol')!
+  expect(Object.fromEntries(functions)).toEqual({
+    'Guarded.large': 8,
+    'Guarded.even': 4,
+    'Guarded.constructor': 2,
+    'Guarded.put': 6,
+    'Guarded.tried': 3,
+  })
+  expect(branches.get(23)).toEqual(['1', '2'])
+  expect(branches.get(24)).toEqual(['1', '2'])
+})
+
+const GUARDED = `// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+contract Guarded {
+    uint256 public a;
+    modifier large(uint256 x) {
+        require(x > 3);
+        _;
+    }
+    modifier even(uint256 x) {
+        if (x % 2 == 0) {
+            _;
+        } else {
+            revert("odd");
+        }
+    }
+    constructor(uint256 x) large(x) {
+        a = x;
+    }
+    function put(uint256 x) public large(x) even(x) {
+        a = x;
+    }
+    function tried(uint256 x) public {
+        try this.put(x) {} catch { a = 1; }
+        try this.put(x) { a = 2; } catch {}
+    }
+}
+`
+
 /** `_set` begins with a loop: it is entered less often than its first statement runs. */
 const KEPT = `// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;

@@ -3,7 +3,7 @@ import type { Outline, SourceFunction } from '../solidity/outline.ts'
 import { type Range, type SourceToken, TokenReader, tokensOf } from '../solidity/tokens.ts'
 
 export interface SourceBranch {
-  readonly kind: 'if' | 'require' | 'ternary' | 'clauses'
+  readonly kind: 'if' | 'require' | 'ternary' | 'try' | 'switch'
   /**
    * The range the compiler gives to the jump of `if` and `require`: the statement or, for a ternary, the expression around
    * it.
@@ -31,8 +31,11 @@ export interface Coverable {
 export function coverablesOf(text: string, { functions }: Outline): readonly Coverable[] {
   const tokens = tokensOf(text)
   const indexes = new Map(tokens.map(({ start }, i) => [start, i]))
-  return functions.map((each) => {
-    const reader = new StatementReader(tokens, indexes.get(each.start)!)
+  return functions.map((each, i) => {
+    // one within another is a function in Yul
+    const isInner = functions.slice(0, i).some(({ end }) => each.start < end)
+    const Reader = isInner ? YulReader : StatementReader
+    const reader = new Reader(tokens, indexes.get(each.start)!)
     reader.until('{')
     const body = reader.block()
     const { statements } = reader.found
@@ -171,7 +174,7 @@ class StatementReader extends BlockReader {
     const clauses = [this.#clause()]
     while (this.word === 'catch') clauses.push(this.#clause())
     const range = { start, end: clauses.at(-1)!.end }
-    this.found.branches.push({ kind: 'clauses', range, at: call, ways: clauses })
+    this.found.branches.push({ kind: 'try', range, at: call, ways: clauses })
     return range
   }
 
@@ -232,8 +235,9 @@ class YulReader extends BlockReader {
         this.block()
         return
       case 'function':
+        // its statements are its own
         this.until('{')
-        this.block()
+        this.skip()
         return
       case 'let':
         this.at += 1
@@ -264,7 +268,7 @@ class YulReader extends BlockReader {
       ways.push(this.block())
     }
     const range = { start, end: ways.at(-1)?.end ?? value.end }
-    this.found.branches.push({ kind: 'clauses', range, at: value, ways })
+    this.found.branches.push({ kind: 'switch', range, at: value, ways })
   }
 
   /** The rest of `a, b := f()`, or of a declaration without a value, after the first name. */

@@ -120,13 +120,23 @@ function branchOf(
       const rest = bad ?? (before === undefined ? undefined : Math.max(0, before - good))
       return rest === undefined ? undefined : { count: before ?? good + rest, ways: [good, rest] }
     }
-    case 'ternary':
-    case 'clauses': {
-      const ways = wayCounts.filter((each) => each !== undefined)
-      if (ways.length < wayCounts.length) return undefined
-      return { count: ways.reduce((sum, each) => sum + each, 0), ways }
+    default: {
+      const counted = wayCounts.filter((each) => each !== undefined)
+      const before = branch.kind === 'try' ? countAt(owner, branch.at) : undefined
+      // an empty clause has no code: it ran when no other did
+      if (before !== undefined && counted.length === wayCounts.length - 1) {
+        const rest = Math.max(0, before - sumOf(counted))
+        return { count: before, ways: wayCounts.map((each) => each ?? rest) }
+      }
+      return counted.length < wayCounts.length
+        ? undefined
+        : { count: sumOf(counted), ways: counted }
     }
   }
+}
+
+function sumOf(counts: readonly number[]): number {
+  return counts.reduce((sum, each) => sum + each, 0)
 }
 
 /** Counts a way by its first statement or its operations; undefined if it has neither. */

@@ -93,7 +93,9 @@ export class MeasuredFile {
         .filter(({ branch: { kind } }) => kind === 'if' || kind === 'require')
         .map((each) => [`${each.range.start} ${each.range.end}`, each]),
     )
-    this.clauses = branches.filter(({ branch }) => branch.kind === 'clauses').flatMap(waysOf)
+    this.clauses = branches
+      .filter(({ branch: { kind } }) => kind === 'try' || kind === 'switch')
+      .flatMap(waysOf)
   }
 
   statementAt(location: SourceLocation): Placed | undefined {
@@ -216,7 +218,9 @@ export class CodeReading {
     if (whole !== undefined) this.#functions.add(whole)
     if (whole !== undefined && !this.#wholes.has(whole)) this.#wholes.set(whole, hits[pc]!)
     if (opcode === OP.JUMPI) this.#branch(file.branchOf(location), pc, pushed)
-    if (opcode === OP.JUMP && location.jump === 'i') this.#enter(pushed)
+    // with `viaIR`, a function with modifiers is entered, and again at `_` in each
+    const isPlaceholder = location.length === 1 && file.source.text[location.start] === '_'
+    if (opcode === OP.JUMP && location.jump === 'i' && !isPlaceholder) this.#enter(pushed)
     else if (owner !== undefined && pushed !== undefined) this.#loop(owner, pc, pushed)
     this.#anchor(file, location, pc)
   }
@@ -227,7 +231,10 @@ export class CodeReading {
     const parts = [...(placed?.parts ?? []), ...file.clauses].filter(({ range }) =>
       isWithin(location, range),
     )
-    const all = placed === undefined ? parts : [placed.statement, ...parts]
+    const found = placed === undefined ? parts : [placed.statement, ...parts]
+    const all = found.filter(
+      (each) => this.#before.includes(each) || !this.#isAhead(file, location, pc, each.range),
+    )
     // a modifier's code is copied into each function that has it
     const isModifier = placed?.owner.function.kind === 'modifier'
     const anchors = getOrMake(this.#anchors, isModifier ? this.#around : undefined, () => new Map())
@@ -248,6 +255,23 @@ export class CodeReading {
     const jump = this.#jumpBehind(pc)
     const isOuter = jump !== undefined && !this.#isAt(jump, range)
     return isOuter ? jumped[jump]! : hits[pc]!
+  }
+
+  /**
+   * Whether an operation runs before its range does: before 0.5, variables begin as zero where their function begins;
+   * with `viaIR`, return addresses are pushed before what runs first.
+   */
+  #isAhead({ source }: MeasuredFile, at: SourceLocation, pc: number, range: Range): boolean {
+    const { code } = this.#run
+    const rest = source.text.slice(at.start + at.length, range.end)
+    if (/^[\w\s,()]*=[^=]/.test(rest)) return true
+    const constants = new PushedConstants()
+    let behind = pc
+    for (; isPush(code[behind]!) && code[behind] !== OP.PUSH1; behind = nextOperation(code, behind)) {
+      constants.pass(code, behind)
+      if (code[constants.top ?? -1] !== OP.JUMPDEST) return false
+    }
+    return behind > pc && !this.#isAt(behind, range)
   }
 
   #jumpBehind(pc: number): number | undefined {
@@ -335,7 +359,11 @@ export class CodeReading {
   /** Counts jumps into a function; without any, runs of its first statement. */
   #entriesOf(entered: FunctionTally): number {
     const targets = [...this.#entries].filter(([, each]) => each === entered)
-    if (targets.length === 0) return this.#firstOf(entered) ?? this.#wholes.get(entered) ?? 0
+    if (targets.length === 0) {
+      // modifiers may refuse before the first statement; optimizers share code with what runs more often
+      const begun = Math.min(this.#run.hits[0] ?? 0, this.#wholes.get(entered) ?? 0)
+      return Math.max(this.#firstOf(entered) ?? 0, begun)
+    }
     return targets.reduce((sum, [target]) => {
       const loops = this.#loops.filter((each) => each.owner === entered && each.target === target)
       return sum + this.#run.hits[target]! - loops.reduce((all, { jumps }) => all + jumps, 0)

@@ -23,7 +23,7 @@ export interface Outline {
 
 const UNITS: ReadonlySet<string> = new Set(['contract', 'library', 'interface'])
 const NAMED: ReadonlySet<string> = new Set(['function', 'modifier'])
-const UNNAMED: ReadonlySet<string> = new Set(['constructor', 'receive', 'fallback'])
+const UNNAMED: ReadonlySet<string> = new Set(['constructor', 'receive', 'fallback', 'function'])
 
 interface Open {
   readonly contract: string
@@ -40,14 +40,16 @@ export function outlineOf(text: string): Outline {
     const next = tokens[i + 1]?.text ?? ''
     const isNamed = /^[A-Za-z_$]/.test(next)
     const isUnit = isNamed && UNITS.has(word)
-    // `function (uint) external` is a type
+    // the type `function (uint) external` has no body
     const isFunction = isNamed ? NAMED.has(word) : next === '(' && UNNAMED.has(word)
     const end = isUnit || isFunction ? bodyEnd(tokens, i) : undefined
     if (end === undefined) continue
     if (isUnit) contracts.push({ contract: next, start, end })
     else {
       const contract = contracts.findLast((each) => start < each.end)?.contract
-      const kind = word as SourceFunction['kind']
+      // before 0.6, `function () {…}` was the fallback function
+      const unnamed = word === 'function' ? 'fallback' : word
+      const kind = (isNamed ? word : unnamed) as SourceFunction['kind']
       functions.push({ contract, name: isNamed ? next : kind, kind, start, end })
     }
   }
