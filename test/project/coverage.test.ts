@@ -163,30 +163,30 @@ describe.each(COMPILERS)('the coverage of %s code', (_, settings) => {
   })
 })
 
-test.each<Settings>([
-  {},
-  { viaIR: true },
-])('coverage counts empty clauses, and functions with modifiers once (%j)', async (settings) => {
-  const project = compile({ 'src/Guarded.sol': { content: GUARDED } }, settings)
-  const { lcov } = await beside('foundry', project, async (ask, chain) => {
-    await expect(deploy(ask, initCode(project, 'Guarded', [1n]))).rejects.toThrow('failed')
-    const to = await deploy(ask, initCode(project, 'Guarded', [5n]))
-    for (const n of [1n, 4n, 5n]) {
-      await send(ask, { to, data: callData(project, 'Guarded', 'tried', [n]) })
-    }
-    return await chain.coverage()
-  })
-  const { functions, branches } = sectionsIn(lcov).get('src/Guarded.sol')!
-  expect(Object.fromEntries(functions)).toEqual({
-    'Guarded.large': 8,
-    'Guarded.even': 4,
-    'Guarded.constructor': 2,
-    'Guarded.put': 6,
-    'Guarded.tried': 3,
-  })
-  expect(branches.get(23)).toEqual(['1', '2'])
-  expect(branches.get(24)).toEqual(['1', '2'])
-})
+test.each<Settings>([{}, { viaIR: true }])(
+  'coverage counts empty clauses, and functions with modifiers once (%j)',
+  async (settings) => {
+    const project = compile({ 'src/Guarded.sol': { content: GUARDED } }, settings)
+    const { lcov } = await beside('foundry', project, async (ask, chain) => {
+      await expect(deploy(ask, initCode(project, 'Guarded', [1n]))).rejects.toThrow('failed')
+      const to = await deploy(ask, initCode(project, 'Guarded', [5n]))
+      for (const n of [1n, 4n, 5n]) {
+        await send(ask, { to, data: callData(project, 'Guarded', 'tried', [n]) })
+      }
+      return await chain.coverage()
+    })
+    const { functions, branches } = sectionsIn(lcov).get('src/Guarded.sol')!
+    expect(Object.fromEntries(functions)).toEqual({
+      'Guarded.large': 8,
+      'Guarded.even': 4,
+      'Guarded.constructor': 2,
+      'Guarded.put': 6,
+      'Guarded.tried': 3,
+    })
+    expect(branches.get(23)).toEqual(['1', '2'])
+    expect(branches.get(24)).toEqual(['1', '2'])
+  },
+)
 
 const GUARDED = `// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;

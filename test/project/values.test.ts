@@ -1,5 +1,7 @@
 // Decoded values as people read them.
 import { expect, test } from 'vitest'
+import { bytesFromHex } from '../../src/core/hex.ts'
+import { decodeInputs } from '../../src/project/abi/decode.ts'
 import { namedArguments } from '../../src/project/abi/values.ts'
 
 const DAI = { symbol: 'DAI', decimals: 18 }
@@ -58,3 +60,28 @@ test.each([
   const style = { nameOf: () => undefined, token, isWhole: false }
   expect(namedArguments(list, style)).toBe(text)
 })
+
+test('functions in arguments are read as their address and selector', () => {
+  const inputs = [{ type: 'function' }, { type: 'function[]' }, { type: 'uint256' }]
+  const json = JSON.stringify({ inputs })
+  const item = {
+    kind: 'function',
+    name: 'f',
+    signature: '',
+    key: '',
+    isPayable: false,
+    json,
+  } as const
+  const callback = `${'22'.repeat(20)}98d26a11`
+  const words = [`${callback}${'00'.repeat(8)}`, word(96n), word(7n), word(1n), callback]
+  const data = bytesFromHex(`0x${words.join('').padEnd(5 * 64, '0')}`)
+  expect(decodeInputs(item, data)?.map(({ value }) => value)).toEqual([
+    `0x${callback}`,
+    [`0x${callback}`],
+    7n,
+  ])
+})
+
+function word(value: bigint): string {
+  return value.toString(16).padStart(64, '0')
+}

@@ -43,7 +43,7 @@ function listOf(parameters: unknown): readonly Parameter[] {
 
 /** True if values of the type take one word. */
 function isWord({ type }: Parameter): boolean {
-  return /^(u?int\d*|address|bool|bytes\d+)$/.test(type)
+  return /^(u?int\d*|address|bool|bytes\d+|function)$/.test(type)
 }
 
 /** Arguments of a call, error or constructor; undefined if the bytes do not fit. @param data without a selector */
@@ -119,8 +119,9 @@ const bareOf = memoizeByIdentity(
   (parameters: readonly Parameter[]) => parameters.map(nameless) as AbiParameters,
 )
 
-/** Without names the library decodes tuples to lists. */
-function nameless({ type, components }: Parameter): Parameter {
+/** Without names the library decodes tuples to lists. A function is an address and a selector. */
+function nameless({ type: given, components }: Parameter): Parameter {
+  const type = given.replace(/^function/, 'bytes24')
   return components === undefined ? { type } : { type, components: components.map(nameless) }
 }
 

@@ -267,9 +267,10 @@ export class CodeReading {
     if (/^[\w\s,()]*=[^=]/.test(rest)) return true
     const constants = new PushedConstants()
     let behind = pc
-    for (; isPush(code[behind]!) && code[behind] !== OP.PUSH1; behind = nextOperation(code, behind)) {
+    while (isPush(code[behind]!) && code[behind] !== OP.PUSH1) {
       constants.pass(code, behind)
       if (code[constants.top ?? -1] !== OP.JUMPDEST) return false
+      behind = nextOperation(code, behind)
     }
     return behind > pc && !this.#isAt(behind, range)
   }
