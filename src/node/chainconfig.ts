@@ -64,7 +64,7 @@ export function configOf(
       bombDelayAt(glaciers, number, hardforkAt(number, timestamp)),
     forkPoints: forkPointsOf(forkConfig, options.genesis?.timestamp ?? 0n),
     ruleset: 'own',
-    hasOwnGenesis: options.genesis === undefined,
+    hasOwnGenesis: options.genesis === undefined || options.accounts > 0,
     terminalTotalDifficulty: terminalTotalDifficultyOf(forkConfig),
     depositContract: depositContractOf(options.genesis),
     initialBaseFee: initialBaseFee(options) ?? 0n,

@@ -37,9 +37,10 @@ export function forkIdsOf({ config, tree }: ChainState): readonly Uint8Array[] {
 
 /** True while the genesis time can still change: it was not set, and no block follows. */
 export function isOpen(state: ChainState): boolean {
-  const { options, hasOwnGenesis, ruleset } = state.config
+  const { options, source, hasOwnGenesis, ruleset } = state.config
   return (
     hasOwnGenesis &&
+    source.genesis?.timestamp === undefined &&
     ruleset === 'own' &&
     options.timestamp === undefined &&
     options.clock.kind === 'wall' &&

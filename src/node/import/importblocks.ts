@@ -134,12 +134,15 @@ async function settle(
     const ruled = withRuleset(state, ruleset)
     return { state: ruled, record: await validateBlock(executor, ruled, block) }
   }
+  const { source, hasOwnGenesis } = state.config
   // no network begins with a genesis that no file gave
-  if (state.config.hasOwnGenesis) return attempt('own')
-  return attempt('network').catch((first: unknown) => {
+  if (source.genesis === undefined) return attempt('own')
+  const likely: Ruleset = hasOwnGenesis ? 'own' : 'network'
+  return attempt(likely).catch((first: unknown) => {
     if (!(first instanceof DevchainError)) throw first
-    return attempt('own').catch((second: unknown) => {
-      throw second instanceof DevchainError ? ofBoth(first, second) : second
+    return attempt(hasOwnGenesis ? 'network' : 'own').catch((second: unknown) => {
+      if (!(second instanceof DevchainError)) throw second
+      throw hasOwnGenesis ? ofBoth(second, first) : ofBoth(first, second)
     })
   })
 }

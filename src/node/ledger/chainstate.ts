@@ -53,7 +53,7 @@ export interface ChainConfig {
   readonly bombDelayAt: (number: bigint, timestamp: bigint) => bigint
   readonly forkPoints: ForkPoints
   readonly ruleset: Ruleset
-  /** No file gave the genesis, so no network can begin with it. */
+  /** No file gave the genesis, or it has accounts of its own, so that hardly a network begins with it. */
   readonly hasOwnGenesis: boolean
   /** Imported blocks are paris once their parent reaches it, if no block number says when. */
   readonly terminalTotalDifficulty: bigint | undefined

@@ -7,9 +7,11 @@ import {
   type LinkMessage,
 } from '../../../src/link/protocol/messages.ts'
 import { mine } from '../../../src/node/commands/mine.ts'
+import { changeSettings } from '../../../src/node/commands/settings.ts'
 import { reset } from '../../../src/node/commands/snapshots.ts'
 import { headOf } from '../../../src/node/ledger/blocktree.ts'
 import { sendRawTransaction } from '../../../src/node/sending/send.ts'
+import { parseGenesis } from '../../../src/state/genesis.ts'
 import { headHash, LinkWorld, type TestNode } from '../../support/link/linkworld.ts'
 import { height, signed } from '../node/chains.ts'
 
@@ -73,6 +75,20 @@ describe('one of two linked chains', () => {
   })
 })
 
+test('nodes with a genesis file keep to the rules of devchain’s own chains', async () => {
+  await using world = new LinkWorld()
+  const genesis = parseGenesis({ difficulty: '0x0', timestamp: '0x0' })
+  const a = await world.add('a', { timestamp: undefined, genesis })
+  const b = await world.add('b', { timestamp: undefined, genesis, peers: ['a'] })
+  await mineOn(a, 1)
+  await world.settle()
+  await a.chain.update((state) => changeSettings(state, { blockGasLimit: 100_000_000n }))
+  await mineOn(a, 1)
+  await world.settle()
+  expect(headHash(b)).toBe(headHash(a))
+  expect(b.events.map(({ kind }) => kind)).toEqual(['linked'])
+})
+
 describe('a genesis with the default time', () => {
   const open = { timestamp: undefined }
 
@@ -86,6 +102,16 @@ describe('a genesis with the default time', () => {
     expect(b.events).toEqual([{ kind: 'linked', peer: 'a', where: 'ws://a' }])
     await b.chain.update(reset)
     expect(headOf(b.chain.state.tree).block.header.timestamp).toBe(1_700_000_000n)
+  })
+
+  test('takes it where a file without a time gave the genesis', async () => {
+    await using world = new LinkWorld()
+    const genesis = parseGenesis({ difficulty: '0x0' })
+    const a = await world.add('a', { ...open, genesis, now: 5_000_000 })
+    await mineOn(a, 2)
+    const b = await world.add('b', { ...open, genesis, now: 9_000_000, peers: ['a'] })
+    await world.settle()
+    expect(headHash(b)).toBe(headHash(a))
   })
 
   test('becomes the earlier of two, whoever dials', async () => {

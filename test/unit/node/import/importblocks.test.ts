@@ -137,6 +137,23 @@ describe('import of a chain without difficulty that devchain made', () => {
     expect(again.state.config.ruleset).toBe('own')
   })
 
+  test('works though a file gave the genesis, to which the accounts were added', async () => {
+    const given: ChainOptions = {
+      genesis: parseGenesis({ difficulty: '0x0', baseFeePerGas: '0x3b9aca00' }),
+      clock: { kind: 'frozen' },
+      scryptCost: 2,
+    }
+    const chain = await createChain({ ...given, environment: testEnvironment() })
+    const now = chain.environment.now()
+    await chain.update((state) => mine(chain.executor, state, { now }))
+    await chain.update((state) => changeSettings(state, { blockGasLimit: 100_000_000n }))
+    await chain.update((state) => mine(chain.executor, state, { now }))
+    const blocks = concatBytes(...exported(chain))
+    const again = await createChain({ ...given, blocks, environment: testEnvironment() })
+    expect(headHash(again)).toBe(headHash(chain))
+    expect(again.state.config.ruleset).toBe('own')
+  })
+
   test('works when its first block has the base fee of the genesis', async () => {
     const given: ChainOptions = {
       clock: { kind: 'frozen' },

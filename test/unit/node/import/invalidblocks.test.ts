@@ -481,8 +481,9 @@ describe('a log of the deposit contract that is not a valid deposit', () => {
   const options: ChainOptions = { genesis, hardfork: 'prague', clock: { kind: 'frozen' } }
 
   test('breaks a rule of networks', async () => {
-    // difficulty 0 as after the merge: nothing else shows whose chain it is
-    const asNetwork = { ...options, difficulty: 0n }
+    // difficulty 0 as after the merge, and a sender that is no dev account: nothing else shows whose chain it is
+    const keys = [new Uint8Array(32).fill(1)]
+    const asNetwork = { ...options, difficulty: 0n, accounts: 0, keys }
     const file = await blocksOf(asNetwork)
     const again = createChain({ ...asNetwork, blocks: file, environment: testEnvironment() })
     await expect(again).rejects.toThrow('block 2: requests: a log of the deposit contract is no')
