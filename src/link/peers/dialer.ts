@@ -26,6 +26,8 @@ export interface DialerOptions {
 export class Dialer {
   readonly #options: DialerOptions
   #failures = 0
+  /** Links in a row that ended soon: nodes that cannot get on would otherwise link and part all the time. */
+  #shortLinks = 0
   #stopTimer: (() => void) | undefined
   #isEnded = false
   #isDialing = false
@@ -40,7 +42,17 @@ export class Dialer {
   start(): void {
     this.#stopTimer?.()
     this.#failures = 0
+    this.#shortLinks = 0
     if (!this.#isDialing) void this.#dial()
+  }
+
+  /** The link ended, whichever side had dialed. */
+  lost(lastedMs: number): void {
+    this.#failures = 0
+    this.#shortLinks = lastedMs < LONGEST_WAIT_MS ? this.#shortLinks + 1 : 0
+    if (this.#isDialing) return
+    this.#stopTimer?.()
+    this.#wait()
   }
 
   end(): void {
@@ -53,7 +65,7 @@ export class Dialer {
     this.#isDialing = true
     try {
       if (isLinked() || this.#isEnded) {
-        // the end of that link restarts the dialer
+        // the end of that link is reported to the dialer
         this.#failures = WAITS
         return
       }
@@ -72,7 +84,8 @@ export class Dialer {
   #wait(): void {
     if (this.#isEnded) return
     const { timing } = this.#options
-    const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(this.#failures, WAITS))
+    const doublings = Math.min(this.#failures + Math.max(0, this.#shortLinks - 1), WAITS)
+    const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** doublings)
     const spread = wait * (1 - JITTER * timing.chance())
     this.#stopTimer = timing.after(spread, () => void this.#dial())
   }

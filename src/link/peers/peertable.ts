@@ -181,11 +181,13 @@ export class PeerTable {
 
   /** @returns resolves at the end of the connection: true if its peer was taken */
   #connect(pipe: Pipe, url: string | undefined): Promise<boolean> {
+    const { timing } = this.#options
     const endpoint: PeerEndpoint = { url, remote: pipe.remote }
     if (this.#options.bans.has(pipe.remote.address) || this.#isUnlinked || this.#isClosed) {
       pipe.destroy()
       return Promise.resolve(false)
     }
+    const began = timing.now()
     return new Promise((resolve) => {
       let known: Hello | undefined
       let peer: Peer | undefined
@@ -219,7 +221,7 @@ export class PeerTable {
           end: (reason, event) => {
             this.#links.delete(link)
             const ms = event && note(event)
-            if (peer !== undefined) this.#leave(peer, reason)
+            if (peer !== undefined) this.#leave(peer, reason, timing.now() - began)
             else if (!this.#isClosed && reason !== DUPLICATE) {
               this.logRefused(endpoint.remote, reason, endpoint.url)
             }
@@ -280,7 +282,7 @@ export class PeerTable {
     present(peer)
   }
 
-  #leave(peer: Peer, reason: string): void {
+  #leave(peer: Peer, reason: string, lastedMs: number): void {
     if (this.#peers.get(peer.id) !== peer) return
     this.#peers.delete(peer.id)
     const { log, gone } = this.#options
@@ -291,7 +293,7 @@ export class PeerTable {
     if (this.#isClosed) return
     log({ kind: 'unlinked', peer: nameOf(peer), reason })
     for (const [url, dialer] of this.#dialers) {
-      if (this.#nodeAt.get(url) === peer.id) dialer.start()
+      if (this.#nodeAt.get(url) === peer.id) dialer.lost(lastedMs)
     }
   }
 

@@ -420,4 +420,8 @@ test('a block too large for a message ends the link with its size, on both nodes
   }
   expect(a.events).toContainEqual(expect.objectContaining(reported))
   expect(b.events).toContainEqual(expect.objectContaining(reported))
+  // each link ends for the same reason, so the node dials less and less often
+  await world.pass(60_000)
+  expect(b.events.filter(({ kind }) => kind === 'linked').length).toBeLessThan(15)
+  expect(b.events.filter(({ kind }) => kind === 'linked').length).toBeGreaterThan(7)
 })
