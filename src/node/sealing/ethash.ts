@@ -28,6 +28,12 @@ interface Waiting {
 
 const MAX_WAITING = 1000
 
+/** The build of ES modules: node aborts the process if a thread ends while it requires one, as the other build does. */
+export function engineUrl(): string {
+  const required = createRequire(import.meta.url).resolve('@ethereumjs/ethash')
+  return pathToFileURL(required).href.replace('/dist/cjs/', '/dist/esm/')
+}
+
 /** Starts on first use, and keeps the cache of the newest epoch. */
 export class Ethash {
   #worker: Worker | undefined
@@ -67,11 +73,9 @@ export class Ethash {
 
   #started(): Worker {
     if (this.#worker !== undefined) return this.#worker
-    const { resolve } = createRequire(import.meta.url)
-    const urlOf = (name: string): string => pathToFileURL(resolve(name)).href
     const worker = new Worker(
       `(${work.toString()})(require('worker_threads'), (url) => import(url), ${createKeccak512.toString()})`,
-      { eval: true, workerData: { ethash: urlOf('@ethereumjs/ethash'), keccak: WASM } },
+      { eval: true, workerData: { ethash: engineUrl(), keccak: WASM } },
     )
     worker.unref()
     worker.on('message', ({ id, ...result }: EthashResult & { readonly id: number }) => {

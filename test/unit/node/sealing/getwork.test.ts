@@ -1,4 +1,5 @@
 // The desk where miners get work and bring proofs: what it remembers, for how long, and what a proved block changes.
+import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import type { Hash } from '../../../../src/core/hex.ts'
 import { parseBytes } from '../../../../src/core/hex.ts'
@@ -7,6 +8,7 @@ import { mine } from '../../../../src/node/commands/mine.ts'
 import { setNextTimestamp } from '../../../../src/node/commands/time.ts'
 import { headOf } from '../../../../src/node/ledger/blocktree.ts'
 import { blockEnvironment } from '../../../../src/node/mining/environment.ts'
+import { engineUrl } from '../../../../src/node/sealing/ethash.ts'
 import { GetWork, type Imported } from '../../../../src/node/sealing/getwork.ts'
 import { sendRawTransaction } from '../../../../src/node/sending/send.ts'
 import {
@@ -78,6 +80,10 @@ test('eth_getWork keeps the last 64 blocks that it gave out', async () => {
   expect((await work.submitMerged(proof)).result).toBe('IMPORTED_NOT_BEST')
   await handOut(1)
   await expect(work.submitMerged(proof)).rejects.toThrow('could not find hash')
+})
+
+test('Ethash loads ES modules, as node aborts if a thread ends while it requires one', async () => {
+  expect(await readFile(new URL(engineUrl()), 'utf8')).toMatch(/^export /m)
 })
 
 test('Ethash is off where its cache would exceed any real chain’s, and merged mining goes on', async () => {
