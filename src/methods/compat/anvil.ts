@@ -137,6 +137,7 @@ export const ANVIL: Profile = {
     replacementsRaiseTip: false,
     dropsPricedOut: true,
     offersPriceToLast: false,
+    offersTipOf: 'newest',
     capCoversTip: false,
     intervalsMoveClock: false,
     refusesFailingEstimates: false,

@@ -54,6 +54,7 @@ export const GANACHE: Profile = {
     oneTransactionABlock: false,
     callsSeeBaseFee: 'all',
     usualPrice: 2n * GWEI,
+    offersTipOf: 'nobody',
   },
   block: { pendingNulls: [], hasTotals: true },
   clientVersion: (_, own) => `Ganache/EthereumJS TestRPC/${own}`,

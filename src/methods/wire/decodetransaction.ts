@@ -56,6 +56,12 @@ const BLOB_MEMBERS = Object.keys(blobMembers) as readonly (keyof typeof blobMemb
 
 type GivenBlobs = Decoded<typeof blobMembers>
 
+/** web3.js 1 sends '' for no data, which other nodes take. */
+const callData: Decoder<Uint8Array> = {
+  ...data,
+  decode: (value, path) => data.decode(value === '' ? '0x' : value, path),
+}
+
 /** Members that only returned transactions have. Clients send them back; they are ignored in a new one. */
 const RETURNED = ['hash', 'blockHash', 'blockNumber', 'transactionIndex', 'v', 'r', 's', 'yParity']
 
@@ -72,8 +78,8 @@ export const transactionRequest: Decoder<TransactionRequest> = refined(
       maxFeePerGas: quantity,
       maxPriorityFeePerGas: quantity,
       value: quantity,
-      data,
-      input: data,
+      data: callData,
+      input: callData,
       nonce: quantity,
       chainId: quantity,
       type: quantity,

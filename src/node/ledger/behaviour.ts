@@ -49,8 +49,8 @@ export const OWN_BEHAVIOUR = {
   usualPriceBeforeLondon: 0n,
   /** The suggested price also fits the newest block, and the next after a full one; else only the next block. */
   offersPriceToLast: true,
-  /** The suggested tip follows the cheapest recent transactions, if they paid more than the settings' tip. */
-  offersPaidTip: true,
+  /** Whose tip is suggested if they paid more than the settings': the cheapest of recent blocks, or of the newest. */
+  offersTipOf: 'recent' as 'recent' | 'newest' | 'nobody',
   /** A default fee cap covers twice the base fee and the tip; else it is the suggested price, whatever the tip. */
   capCoversTip: true,
   /** After a set randomness each block has the hash of the previous one; else the chain's derived randomness. */

@@ -66,22 +66,26 @@ export function maxPriorityFeePerGas(state: ChainState): bigint {
 }
 
 /**
- * Geth's suggestion: the 60th percentile of the three lowest tips of each of the last 20 blocks. 0n with a pinned base
+ * Geth's suggestion: the 60th percentile of the three lowest tips of each of the last 20 blocks; or the lowest tip of the
+ * newest block, or none, by behaviour. 0n with a pinned base
  * fee, where nobody competes. A fork counts only local blocks: fetching the network's would be slow, and their senders
  * do not compete here.
  */
 function suggestedTip({ tree, settings, config }: ChainState): bigint {
-  if (settings.pinnedBaseFee || !config.behaviour.offersPaidTip) return 0n
+  const { offersTipOf } = config.behaviour
+  if (settings.pinnedBaseFee || offersTipOf === 'nobody') return 0n
   const head = headOf(tree)
   const own = Number(head.block.header.number) - (tree.network?.number ?? -1)
   if (own === 0) return 0n
+  if (offersTipOf === 'newest') return lowestTips(head)[0] ?? 0n
   const records = recordsUpTo(tree, head, Math.min(SAMPLE_BLOCKS, own))
-  const lowest = records.flatMap((record) => {
-    const tips = paidTips(record).map(({ tip }) => tip)
-    return tips.sort((a, b) => Number(a - b)).slice(0, SAMPLES_PER_BLOCK)
-  })
-  const tips = lowest.sort((a, b) => Number(a - b))
+  const tips = records.flatMap(lowestTips).sort((a, b) => Number(a - b))
   return tips[Math.floor(((tips.length - 1) * SAMPLE_PERCENTILE) / 100)] ?? 0n
+}
+
+function lowestTips(record: BlockRecord): readonly bigint[] {
+  const tips = paidTips(record).map(({ tip }) => tip)
+  return tips.sort((a, b) => Number(a - b)).slice(0, SAMPLES_PER_BLOCK)
 }
 
 function recordsUpTo(tree: BlockTree, newest: BlockRecord, count: number): BlockRecord[] {

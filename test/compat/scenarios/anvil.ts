@@ -332,6 +332,37 @@ export const ANVIL: readonly Scenario[] = [
     members: FILLED,
   },
   {
+    name: 'the prices offered after blocks with tips, and after an empty one',
+    nodes: ['anvil', 'hardhat', 'ganache'],
+    ask: [
+      ...[2n, 1n, 5n].flatMap((tip): Step[] => [
+        transfer({ maxFeePerGas: gwei(100n), maxPriorityFeePerGas: gwei(tip) }),
+        ['eth_maxPriorityFeePerGas'],
+        ['eth_gasPrice'],
+      ]),
+      ['evm_mine'],
+      ['eth_maxPriorityFeePerGas'],
+    ],
+    hide: ['hash'],
+  },
+  {
+    name: 'the tip offered after a block with two',
+    nodes: ['anvil'],
+    setup: [
+      MANUAL,
+      transfer({ maxFeePerGas: gwei(100n), maxPriorityFeePerGas: gwei(7n) }),
+      transfer({ maxFeePerGas: gwei(100n), maxPriorityFeePerGas: gwei(4n), from: BOB, to: ALICE }),
+      ['evm_mine'],
+    ],
+    ask: [['eth_maxPriorityFeePerGas']],
+  },
+  {
+    name: 'data that is empty text',
+    nodes: ['anvil', 'hardhat'],
+    ask: [transfer({ data: '' }), ['eth_call', { from: ALICE, to: BOB, input: '' }, 'latest']],
+    hide: ['hash'],
+  },
+  {
     name: 'a tip above the fee cap that is filled in',
     nodes: ['anvil'],
     ask: [transfer({ maxPriorityFeePerGas: gwei(5n) })],

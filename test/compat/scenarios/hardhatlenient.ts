@@ -119,6 +119,16 @@ export const HARDHAT_LENIENT: readonly Scenario[] = [
     members: ['from', 'nonce'],
   },
   {
+    name: 'the type of what is mined of transfers of old types without a price',
+    nodes: ['hardhat'],
+    setup: [transfer({ type: '0x0' }), transfer({ type: '0x1', accessList: [] })],
+    ask: [
+      ['eth_getTransactionByHash', '{0}'],
+      ['eth_getTransactionByHash', '{1}'],
+    ],
+    members: ['type'],
+  },
+  {
     name: 'authorizations that are none',
     nodes: ['hardhat'],
     errors: ['code', 'message'],
