@@ -103,8 +103,10 @@ export class OverlayStateManager implements StateManagerInterface {
   }
 
   async commit(): Promise<void> {
+    // those of the overlay that is popped
+    const { changes } = this.overlay
     this.#overlays.pop()
-    this.overlay.absorb(this.overlay.changes)
+    this.overlay.absorb(changes)
   }
 
   async revert(): Promise<void> {

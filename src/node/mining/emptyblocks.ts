@@ -119,6 +119,8 @@ function hasHeaderOf(
 ): boolean {
   const { parentHash, stateRoot, number, timestamp, mixHash } = header
   const { slotNumber, blockAccessListHash } = header
+  // the first block of amsterdam is not like the one before
+  if (isAtLeast(next.hardfork, 'amsterdam') !== (slotNumber !== undefined)) return false
   const nonce = nonceAt(config, next.hardfork)
   const contents = { transactions: [], receipts: [], stateRoot, extraData, nonce }
   const empty = headerOf(next, parentHash, contents)

@@ -26,6 +26,7 @@ import { hashAccessList } from '../../../src/protocol/blocks/accesslist.ts'
 import { encodeBlock } from '../../../src/protocol/blocks/block.ts'
 import { EXECUTION_GAS_CAP } from '../../../src/protocol/stategas.ts'
 import type { UnsignedTransaction } from '../../../src/protocol/transactions/transaction.ts'
+import { parseGenesis } from '../../../src/state/genesis.ts'
 import { authorizationsOf } from '../../fuzz/cases.ts'
 import { assemble } from '../../support/evm/bytecode.ts'
 import { allEngines } from '../../support/evm/engines.ts'
@@ -94,6 +95,20 @@ describe('blocks of amsterdam', () => {
     expect(new Set(headers.map((header) => header.blockAccessListHash)).size).toBe(61)
     const again = await testChain({ hardfork, blocks: exported(chain) })
     expect(headOf(again.state.tree).block.hash).toBe(headOf(chain.state.tree).block.hash)
+  })
+
+  test('begin at its time, also among many empty ones at once', async () => {
+    const config = { bpo2Time: 0, amsterdamTime: 40 }
+    const genesis = parseGenesis({ config, timestamp: '0x0', difficulty: '0x1' })
+    const chain = await testChain({ genesis, clock: { kind: 'frozen' } })
+    const bulk = chain.execution.bulk
+    const request = { now: 0, blocks: 100n, interval: 1n, bulk }
+    await chain.update((state) => mine(chain.executor, state, request))
+    const first = [...chain.state.tree.canonical.values()].find(
+      ({ block }) => block.header.slotNumber !== undefined,
+    )
+    expect(first?.block.header.timestamp).toBe(40n)
+    expect(first?.block.header.blockAccessListHash).toBeDefined()
   })
 
   test('of random transactions of all types are valid on each engine by itself', async () => {
