@@ -211,6 +211,8 @@ function Help({ onClose }: { onClose: () => void }): VNode {
     ['/', 'Search'],
     ...LISTED.map(({ key, title }) => [`g ${key}`, title]),
     ['↑ ↓', 'Move in a list'],
+    ['← →', 'Move in time, or by steps in the debugger'],
+    ['Shift ← →', 'Move by marks, or by lines'],
     ['Esc', 'Leave a field or a dialog'],
     ['?', 'This help'],
   ]

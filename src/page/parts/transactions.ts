@@ -43,7 +43,9 @@ interface FoundTransaction {
 /** A transaction of the chain or the pool, or else of a block that a revert or a reorg left. */
 export function useTransaction(hash: string, span: Lifetime): FoundTransaction {
   const own = useRead<RpcTransaction | null>('eth_getTransactionByHash', [hash], span)
-  const receipt = useRead<RpcReceipt | null>('eth_getTransactionReceipt', [hash], span).value
+  // it may have thousands of events, and stays the same once there is one
+  const lasting = own.value?.blockNumber ? 'era' : span
+  const receipt = useRead<RpcReceipt | null>('eth_getTransactionReceipt', [hash], lasting).value
   const method = own.value === null ? 'devchain_leftBlocks' : ''
   const blocks = useRead<readonly RpcLeftBlock[]>(method, [], 'now')
   const left = blocks.value?.find(({ transactions }) => transactions.includes(hash))

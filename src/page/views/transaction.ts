@@ -1,5 +1,5 @@
 // A transaction: what it did, and what it cost.
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { number as count, ether, fee, plural, short } from '../../core/format.ts'
 import { argumentsIn, eventIn, type NamedValues } from '../data/abi.ts'
 import { cut, nameText } from '../data/format.ts'
@@ -100,7 +100,7 @@ function Event({ log, text }: { log: RpcLog; text: string | null | undefined }):
   const { address, topics, data } = log
   const name = useNames([address]).get(address.toLowerCase())
   const { value } = useRead<RpcContract | null>('devchain_contract', [address], 'era')
-  const values = eventIn(value?.abi ?? [], log)?.values ?? []
+  const values = useMemo(() => eventIn(value?.abi ?? [], log)?.values ?? [], [value, log])
   return html`<li><${HexLink} value=${address} to="address" name=${name} /> ${
     text
       ? html`<code><${Long} text=${text} /></code>`
@@ -158,7 +158,7 @@ type TreeRow = Readonly<{ key: string; depth: number; node: RpcTraceNode; isClos
 
 function CallTree({ call }: { call: RpcTraceNode }): VNode {
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set())
-  const rows = rowsOf(call, closed)
+  const rows = useMemo(() => rowsOf(call, closed), [call, closed])
   const toggle = (key: string): void => {
     const next = new Set(closed)
     if (!next.delete(key)) next.add(key)

@@ -164,6 +164,21 @@ test('a transaction is pending in the pool, stays to be seen after a revert, and
   await page.getByText('A reset may have dropped it.').waitFor()
 })
 
+test('the receipt of a mined transaction is not read for each block: it may have thousands of events', async () => {
+  const { page } = stage
+  const read: string[] = []
+  page.on('websocket', (socket) =>
+    socket.on('framesent', ({ payload }) => read.push(String(payload))),
+  )
+  await stage.open(`#/tx/${await swapping.swap(ALICE, 500n)}`)
+  read.length = 0
+  await stage.rpc('hardhat_mine', '0x7')
+  const head = Number(await stage.rpc('eth_blockNumber'))
+  await page.getByRole('link', { name: `Newest block #${head}` }).waitFor()
+  await expect.poll(() => read.some((each) => /eth_getTransactionByHash/.test(each))).toBe(true)
+  expect(read.filter((each) => /eth_getTransactionReceipt/.test(each))).toEqual([])
+})
+
 test('axe-core finds nothing, and nothing is wider than the window', async () => {
   const [good, bad] = [await swapping.swap(ALICE, 500n), await swapping.swap(BOB, 500n)]
   expect(await stage.inspect(`#/tx/${bad}`, `#/tx/${good}`, `#/debug/${good}?step=600`)).toEqual([])
