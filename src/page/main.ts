@@ -1,12 +1,13 @@
 // The page that a browser gets at the URL of a chain, an ordinary client of its JSON-RPC: the frame around all views.
 import { type ComponentType, render, type VNode } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks'
 import { number as count, short } from '../core/format.ts'
 import { client } from './data/chain.ts'
 import { go, linkTo, type Route, useRoute, type ViewProps } from './data/route.ts'
 import { placeOf } from './data/search.ts'
 import { useView } from './data/use.ts'
 import { classes, html } from './html.ts'
+import { Failure } from './parts/basics.ts'
 import { useKeys } from './parts/keys.ts'
 import { AccountView } from './views/account.ts'
 import { AccountsView } from './views/accounts.ts'
@@ -75,11 +76,19 @@ function App(): VNode {
       ${
         entry === undefined
           ? html`<h1>Nothing here</h1><p>There is no page at this address.</p><p><a href="#/">Show the chain</a></p>`
-          : html`<${entry.view} key=${route.parts.join('/')} route=${route} />`
+          : html`<${View} key=${route.parts.join('/')} entry=${entry} route=${route} />`
       }
     </main>
     ${isHelping && html`<${Help} onClose=${() => setHelping(false)} />`}
   `
+}
+
+/** What a client added, such as an ABI, may be other than it should be: the rest of the page goes on. */
+function View({ entry, route }: ViewProps & { entry: ViewEntry }): VNode {
+  const [error] = useErrorBoundary()
+  return error === undefined
+    ? html`<${entry.view} route=${route} />`
+    : html`<h1>${entry.title}</h1><${Failure} error=${new Error(`cannot show this: ${error}`)} />`
 }
 
 /** Drawings without a request: a view asks again with what it read, in a task after it is drawn. */

@@ -72,6 +72,26 @@ test('devchain_contract returns the ABI and the sources, its own first', async (
   expect(sources).toMatchObject({ 'src/Ledger.sol': projectSources()['src/Ledger.sol']?.content })
 })
 
+test('devchain_contract returns ABIs of old compilers with the words of new ones', async () => {
+  const old = (name: string, rest: object): object => ({
+    type: 'function',
+    name,
+    inputs: [],
+    ...rest,
+  })
+  const abi = [
+    old('get', { constant: true, payable: false }),
+    old('set', { constant: false, payable: false }),
+    old('pay', { constant: false, payable: true }),
+  ]
+  const code = '60015f5260205ff3'
+  const to = await deploy(ask, `0x67${code}5f5260086018f3`)
+  const deployedBytecode = { object: `0x${code}` }
+  await ask('devchain_addArtifacts', { contractName: 'Old', abi, bytecode: {}, deployedBytecode })
+  const found = (await ask('devchain_contract', to)) as { abi: { stateMutability?: string }[] }
+  expect(found.abi.map((each) => each.stateMutability)).toEqual(['view', undefined, 'payable'])
+})
+
 test('devchain_contract returns the contract behind a proxy, and the name of the proxy', async () => {
   const coin = await deploy(ask, initCode(project, 'Coin', [5n]))
   const proxy = await deploy(ask, initCode(project, 'Proxy', [coin]))

@@ -18,7 +18,13 @@ export type { AbiFunction }
 const LARGE = 10n ** 14n
 
 export function functionsOf(abi: readonly unknown[]): readonly AbiFunction[] {
-  return (abi as Abi).filter((item) => item.type === 'function')
+  const functions = (abi as Abi).filter((item) => item.type === 'function')
+  // what is written by hand may lack them
+  return functions.map((item) => ({
+    ...item,
+    inputs: item.inputs ?? [],
+    outputs: item.outputs ?? [],
+  }))
 }
 
 export function isRead({ stateMutability }: AbiFunction): boolean {

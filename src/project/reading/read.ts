@@ -80,8 +80,9 @@ export class Summarizer {
     }
   }
 
-  #itemOf(item: unknown): readonly AbiItem[] {
-    if (!isObject(item)) return []
+  #itemOf(given: unknown): readonly AbiItem[] {
+    if (!isObject(given)) return []
+    const item = { ...given, stateMutability: given.stateMutability ?? oldMutability(given) }
     const json = JSON.stringify(item, DECODED)
     const known = this.#items.get(json)
     if (known !== undefined) return [known]
@@ -92,10 +93,15 @@ export class Summarizer {
   }
 }
 
+/** As compilers before Solidity 0.4.16 and Vyper 0.2 have it. */
+function oldMutability({ payable, constant }: JsonObject): string | undefined {
+  return payable === true ? 'payable' : constant === true ? 'view' : undefined
+}
+
 function abiItem(item: JsonObject, json: string): AbiItem | undefined {
   const { type: kind, name = '' } = item
   if (!isAbiKind(kind) || typeof name !== 'string') return undefined
-  const isPayable = item.stateMutability === 'payable' || item.payable === true
+  const isPayable = item.stateMutability === 'payable'
   if (kind === 'constructor' || kind === 'fallback' || kind === 'receive') {
     return { kind, name: '', signature: '', key: '', isPayable, json }
   }

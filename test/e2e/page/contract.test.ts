@@ -251,6 +251,23 @@ const FAULTS = `[
   ...[...document.querySelectorAll('main h1')].filter((each) => each.clientHeight > 200).map(() => 'a long heading'),
 ]`
 
+test('an ABI that is not whole is shown as far as it is, and the rest of the page goes on', async () => {
+  const { page } = stage
+  const odd = await deploy(rpc, initCode(hostile(), 'Hostile', ['S']))
+  const abi = [
+    { type: 'function', name: 'bare' },
+    { type: 'function', name: 'untyped', inputs: [{ name: 'x' }] },
+  ]
+  await rpc('devchain_addArtifacts', { ...artifactNamed('Odd'), abi })
+  await open(odd)
+  const form = await formOf('bare')
+  await form.getByRole('button', { name: 'Simulate' }).waitFor()
+  await formOf('untyped')
+  await page.getByRole('alert').getByText('cannot show this').waitFor()
+  await page.getByRole('link', { name: 'Live', exact: true }).click()
+  await stage.rows('Blocks').nth(1).waitFor()
+})
+
 test('the history of a contract has what transactions and setters changed, by name, newest first', async () => {
   const { page } = stage
   await rpc('devchain_label', { [SENDER]: 'alice' })
