@@ -38,7 +38,8 @@ export async function framesOver(request: BoundaryRequest): Promise<Json | undef
   if (from === undefined || to === undefined) return undefined
   if (from > upstream.number || to < from) return undefined
   const last = to > upstream.number ? upstream.number : to
-  const { after: _, ...wanted } = filter
+  const { after: _, ...others } = filter
+  const wanted = { ...others, mode: modeOf(request, filter) }
   const there = await framesThere(request, wanted, { from, to: last }, after + count)
   const kept = there.slice(after, after + count)
   if (to <= upstream.number || head <= upstream.number || kept.length >= count) return kept
@@ -46,6 +47,15 @@ export async function framesOver(request: BoundaryRequest): Promise<Json | undef
   const params = [within(rest, { from: upstream.number + 1n, to })]
   const here = await answerHere({ ...request, params })
   return [...kept, ...(here as readonly Json[])]
+}
+
+/** Networks differ in what two addresses without a mode mean. */
+function modeOf(
+  { context }: BoundaryRequest,
+  { mode, fromAddress, toAddress }: Filter,
+): Json | undefined {
+  const isClear = mode !== undefined || fromAddress === undefined || toAddress === undefined
+  return isClear ? mode : context.profile.traceFilterMode
 }
 
 async function framesThere(

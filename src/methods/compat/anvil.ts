@@ -151,6 +151,7 @@ export const ANVIL: Profile = {
   hasLeastPriceWithBaseFee: false,
   emptyReward: 'empty',
   filterHistory: 'named',
+  traceFilterMode: 'union',
   logsBeyondHead: 'end',
   returnsFailedAccessLists: false,
   receiptsHaveBlockFields: true,

@@ -80,6 +80,8 @@ export class Profile {
   readonly emptyTrieProof: readonly Uint8Array[] = [EMPTY_NODE]
   /** Whether debug_trace… returns an empty list for the genesis; else it is refused. */
   readonly tracesGenesis: boolean = true
+  /** Whether frames of trace_filter match either address or both, if it names both and no mode. */
+  readonly traceFilterMode: 'union' | 'intersection' = 'intersection'
   /** Whether eth_getLogs accepts ranges that lie, or end, after the newest block; else it is refused. */
   readonly logsBeyondHead: 'all' | 'end' | 'none' = 'all'
   /** Whether a failing message gets an access list with its error; else the error alone. */

@@ -64,7 +64,7 @@ const known = members('trace filter', {
 })
 
 /**
- * `{fromBlock = earliest, toBlock = latest, fromAddress, toAddress, mode = intersection, after = 0, count = 10000}`.
+ * `{fromBlock = earliest, toBlock = latest, fromAddress, toAddress, mode, after = 0, count = 10000}`.
  * Blocks may be tags; addresses may be one or a list; an empty list means any.
  */
 const frameQuery = refined(known, (given, path) => {
@@ -75,8 +75,7 @@ const frameQuery = refined(known, (given, path) => {
     toBlock: given.toBlock ?? latest,
     from: setOf(given.fromAddress),
     to: setOf(given.toAddress),
-    // with both addresses: whether a frame must match either or both
-    mode: given.mode ?? 'intersection',
+    mode: given.mode,
     // frames to skip
     after: given.after ?? 0,
     count,
@@ -325,8 +324,9 @@ function frameAt(
 }
 
 /** Searches blocks until there are enough frames. */
-async function filterFrames(context: MethodContext, query: FrameQuery): Promise<JsonText> {
+async function filterFrames(context: MethodContext, asked: FrameQuery): Promise<JsonText> {
   const { chain } = context
+  const query = { ...asked, mode: asked.mode ?? context.profile.traceFilterMode }
   const work = newTraceWork(context)
   const { from, to } = await rangeOf(context, query)
   let skipped = 0

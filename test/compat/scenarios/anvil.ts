@@ -357,6 +357,16 @@ export const ANVIL: readonly Scenario[] = [
     ask: [['eth_maxPriorityFeePerGas']],
   },
   {
+    name: 'the blocks of frames from one account and to another',
+    nodes: ['anvil'],
+    setup: [transfer(), transfer({ to: STRANGER }), transfer({ from: BOB, to: STRANGER })],
+    ask: [{}, { mode: 'union' }, { mode: 'intersection' }].map((mode) => [
+      'trace_filter',
+      { fromBlock: '0x0', toBlock: '0x3', fromAddress: [ALICE], toAddress: [BOB], ...mode },
+    ]),
+    members: ['blockNumber'],
+  },
+  {
     name: 'data that is empty text',
     nodes: ['anvil', 'hardhat'],
     ask: [transfer({ data: '' }), ['eth_call', { from: ALICE, to: BOB, input: '' }, 'latest']],

@@ -230,6 +230,22 @@ describe('a request across the fork block', () => {
     ])
   })
 
+  test('asks for frames that match both addresses, whatever the network takes two for', async () => {
+    await using upstream = await startUpstream({ compat: 'anvil' })
+    const [alice, bob, carol] = (await upstream.ask('eth_accounts')) as string[]
+    for (const to of [bob, carol]) await sendOn(upstream.ask, { from: alice, to })
+    await using fork = await forkOf(upstream)
+    for (const to of [bob, carol]) await sendOn(fork.ask, { from: alice, to })
+    const numbers = async (ask: Upstream['ask'], filter: object): Promise<readonly number[]> => {
+      const addresses = { fromBlock: '0x0', fromAddress: [alice], toAddress: [bob] }
+      const frames = (await ask('trace_filter', { ...addresses, ...filter })) as never[]
+      return frames.map(({ blockNumber }) => blockNumber)
+    }
+    expect(await numbers(upstream.ask, {})).toEqual([1, 2])
+    expect(await numbers(fork.ask, {})).toEqual([1, 3])
+    expect(await numbers(fork.ask, { mode: 'union' })).toEqual([1, 2, 3, 4])
+  })
+
   test('pages the transactions of an account, newest first', async () => {
     const { upstream, fork, keeper } = await grown()
     await using _ = upstream
