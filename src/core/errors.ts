@@ -204,10 +204,8 @@ function withoutKeys(text: string): string {
   if (!text.includes('://')) return text
   return text.replace(
     /((?:http|ws)s?:\/\/)([^\s"/?#]*@)?([^\s"/?#]*)([^\s"]*)/g,
-    (_, scheme, user, host, more) => {
-      const shown = String(more).replace(/[\w-]{16,}/g, '…')
-      return `${scheme}${user === undefined ? '' : '…@'}${host}${shown}`
-    },
+    (_, scheme, user, host, more: string) =>
+      `${scheme}${user === undefined ? '' : '…@'}${host}${more.replace(/[\w-]{16,}/g, '…')}`,
   )
 }
 

@@ -1,6 +1,6 @@
 // Finds names whose hash has a prefix: `eth_getProof` of such a name returns the trie nodes on that path.
 import { Desk } from '../core/crypto/keccak.ts'
-import { LruCache } from '../core/lrucache.ts'
+import { getOrMake, LruCache } from '../core/lrucache.ts'
 import { nextTurn } from '../core/yield.ts'
 
 /** Bytes of an address or of a slot; the name is a big-endian number. */
@@ -92,9 +92,8 @@ function byLength(prefixes: ReadonlySet<string>): readonly OfLength[] {
   const found = new Map<number, OfLength>()
   for (const prefix of prefixes) {
     const nibbles = prefix.length
-    const of = found.get(nibbles) ?? { nibbles, numbers: new Map<number, string>() }
-    of.numbers.set(nibbles === 0 ? 0 : Number.parseInt(prefix, 16), prefix)
-    found.set(nibbles, of)
+    const { numbers } = getOrMake(found, nibbles, () => ({ nibbles, numbers: new Map() }))
+    numbers.set(nibbles === 0 ? 0 : Number.parseInt(prefix, 16), prefix)
   }
   return [...found.values()]
 }

@@ -140,7 +140,11 @@ export class ProvenTries {
   }
 
   async #fetchBelow(owner: Address | undefined, prefixes: readonly string[]): Promise<void> {
-    const onLong = (left: readonly string[]): void => this.#network.warn(longSearch(owner, left))
+    const what = owner === undefined ? 'accounts' : `slots of ${owner}`
+    const onLong = (left: readonly string[]): void =>
+      this.#network.warn(
+        `searching for ${what} whose hash begins with ${left.join(', ')}, to prove the trie next to a deletion: this takes seconds`,
+      )
     const names = await namesWith(prefixes, owner === undefined ? 20 : 32, onLong)
     const lost = prefixes.find((prefix) => !names.has(prefix))
     if (lost !== undefined) this.#lose(owner, lost)
@@ -200,11 +204,6 @@ function provenValue(
     return firstDifference(node.key, key, depth, KEY_NIBBLES) === KEY_NIBBLES ? value : undefined
   }
   return undefined
-}
-
-function longSearch(owner: Address | undefined, prefixes: readonly string[]): string {
-  const what = owner === undefined ? 'accounts' : `slots of ${owner}`
-  return `searching for ${what} whose hash begins with ${prefixes.join(', ')}, to prove the trie next to a deletion: this takes seconds`
 }
 
 function accountIn(leaf: RlpItem): ProvenAccount {

@@ -44,7 +44,9 @@ export function openLoader(
     const known = loaded.get(name)
     if (known !== undefined) return known.exports
     const file = path.join(folder, name)
-    const run = compile(file, readFunction(file)) as PartFunction
+    // the part's text wrapped in a function; parts are ASCII
+    const text = `(function (exports, require, module, __filename, __dirname) {${readFileSync(file, 'latin1')}\n})`
+    const run = compile(file, text) as PartFunction
     const module = { exports: {} }
     loaded.set(name, module)
     run(module.exports, resolve, module, file, folder)
@@ -55,11 +57,6 @@ export function openLoader(
     return LATE_BUILTINS.has(target) ? late(() => require(target) as object) : require(target)
   }
   return load
-}
-
-/** The part's text wrapped in a function; parts are ASCII. */
-function readFunction(file: string): string {
-  return `(function (exports, require, module, __filename, __dirname) {${readFileSync(file, 'latin1')}\n})`
 }
 
 /** A proxy that loads the module on first use. */

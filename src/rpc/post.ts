@@ -1,6 +1,8 @@
 // Posts over kept connections with Node's http client: loading `fetch` adds 20 ms or more to a start.
+
 import http from 'node:http'
 import { gunzipSync } from 'node:zlib'
+import { getOrMake } from '../core/lrucache.ts'
 
 const MOST_CONNECTIONS = 8
 
@@ -59,10 +61,8 @@ export class Poster {
   async #send(url: URL, body: string, signal: AbortSignal): Promise<http.IncomingMessage> {
     // TLS takes a while to load, and local nodes do without
     const client = url.protocol === 'https:' ? (await import('node:https')).default : http
-    const agent =
-      this.#agents.get(url.protocol) ??
-      new client.Agent({ keepAlive: true, maxSockets: MOST_CONNECTIONS })
-    this.#agents.set(url.protocol, agent)
+    const settings = { keepAlive: true, maxSockets: MOST_CONNECTIONS }
+    const agent = getOrMake(this.#agents, url.protocol, () => new client.Agent(settings))
     // secrets go only to the server they were given for
     const own = url.host === this.#url.host ? this.#headers : JSON_HEADERS
     const headers = { ...own, 'content-length': String(Buffer.byteLength(body)) }

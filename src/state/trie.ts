@@ -41,7 +41,7 @@ export interface TrieChange<V> {
  */
 export class Trie<V> {
   readonly #root: TrieNode<V> | undefined
-  readonly #encodeValue: EncodeValue<V>
+  readonly encodeValue: EncodeValue<V>
   /** The upstream keys of a fork; else undefined. */
   readonly #base: Base<V> | undefined
 
@@ -51,7 +51,7 @@ export class Trie<V> {
     base: Base<V> | undefined,
   ) {
     this.#root = root
-    this.#encodeValue = encodeValue
+    this.encodeValue = encodeValue
     this.#base = base
   }
 
@@ -77,7 +77,7 @@ export class Trie<V> {
       ),
     ]
     const nodes = backing.nodes?.begun.with(changes)
-    return new Trie(set, this.#encodeValue, { backing, gone, nodes })
+    return new Trie(set, this.encodeValue, { backing, gone, nodes })
   }
 
   /** False for any backed trie, whose keys are not all known. */
@@ -100,7 +100,7 @@ export class Trie<V> {
   }
 
   get rootBytes(): Uint8Array {
-    const ownRoot = (): Uint8Array => rootBytesOf(this.#root, this.#encodeValue)
+    const ownRoot = (): Uint8Array => rootBytesOf(this.#root, this.encodeValue)
     return this.#base === undefined ? ownRoot() : rootOver(this.#base, this.#root, ownRoot)
   }
 
@@ -111,10 +111,6 @@ export class Trie<V> {
   get root(): TrieNode<V> | undefined {
     if (this.#base !== undefined) throw noNodes('only a part of it is here')
     return this.#root
-  }
-
-  get encodeValue(): EncodeValue<V> {
-    return this.#encodeValue
   }
 
   /**
@@ -138,14 +134,14 @@ export class Trie<V> {
     if (!this.isEmpty) throw new Error('only an empty trie can be filled')
     return entries.length === 0
       ? this
-      : new Trie(build(entries, 0, new EditToken()), this.#encodeValue, undefined)
+      : new Trie(build(entries, 0, new EditToken()), this.encodeValue, undefined)
   }
 
   /** Later changes win. Shared paths are copied only once. */
   withChanges(changes: Iterable<TrieChange<V>>): Trie<V> {
     if (this.#base !== undefined) return this.#withBackedChanges([...changes], this.#base)
     const root = withValues(this.#root, changes)
-    return root === this.#root ? this : new Trie(root, this.#encodeValue, undefined)
+    return root === this.#root ? this : new Trie(root, this.encodeValue, undefined)
   }
 
   /** Starts at `from`, in the order of the keys. Of a backing only known keys. */
@@ -182,7 +178,7 @@ export class Trie<V> {
 
   #proofTo(key: Uint8Array, end: number, name?: Address | bigint): readonly Uint8Array[] {
     const base = this.#base
-    if (base === undefined) return proofAlong(pathTo(this.#root, key, end), this.#encodeValue)
+    if (base === undefined) return proofAlong(pathTo(this.#root, key, end), this.encodeValue)
     return proofAlong(pathTo(rootFor(base, name), key, end), asItIs)
   }
 
@@ -196,7 +192,7 @@ export class Trie<V> {
       const over = nodes ?? backing.nodes.begun
       base = { ...base, nodes: over.with(() => changes.map((each) => this.#sparse(each, backing))) }
     }
-    return new Trie(root, this.#encodeValue, base)
+    return new Trie(root, this.encodeValue, base)
   }
 
   #sparse({ key, value, name }: TrieChange<V>, { nodes }: Backing<V>): SparseChange {
@@ -205,7 +201,7 @@ export class Trie<V> {
       encode: () => {
         const asked = value === undefined ? name : nodes?.nameOf(value)
         if (asked !== undefined) nodes?.require(asked)
-        return value === undefined ? undefined : this.#encodeValue(value)
+        return value === undefined ? undefined : this.encodeValue(value)
       },
     }
   }

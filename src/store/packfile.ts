@@ -88,8 +88,7 @@ export async function readPack(
     throw noPack(name, `a pack of ${age} devchain (format ${format}; this one reads ${FORMAT})`)
   }
   const middle = file.indexOf('\n', start) + 1
-  if (middle === 0) throw notWhole(name)
-  if (sumOf(file.subarray(start)) !== sum) throw notWhole(name)
+  if (middle === 0 || sumOf(file.subarray(start)) !== sum) throw notWhole(name)
   const facts = JSON.parse(file.toString('utf8', start, middle)) as PackFacts
   // one piece: joining many takes as long as decompressing
   const state = await promisify(brotliDecompress)(file.subarray(middle), {

@@ -58,8 +58,6 @@ interface RemoteCoverage {
   readonly warning?: string
 }
 
-const DEFAULT_WAIT = '60'
-
 /** Accounts per batch of balance calls; a chain accepts a thousand calls. */
 const BATCH = 500
 
@@ -219,7 +217,7 @@ const HANDLERS: Partial<
     return { json: files, text: `${coverageTable(files)}${written}${warned}` }
   },
   wait: async ({ url, flags }) => {
-    const chainId = await awaitChain(url, String(flags.timeout ?? DEFAULT_WAIT))
+    const chainId = await awaitChain(url, String(flags.timeout ?? '60'))
     return { json: { url, chainId }, text: `the chain at ${url} responds` }
   },
 }

@@ -1,5 +1,7 @@
 // Reads a run's results from the instance's memory, and writes them to the overlay on success.
+
 import { type Address, EMPTY_BYTES, type Hash, wordFromBigint } from '../../core/hex.ts'
+import { getOrMake } from '../../core/lrucache.ts'
 import type { Log } from '../../protocol/blocks/receipt.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
 import type { AccessListEntry } from '../../protocol/transactions/transaction.ts'
@@ -218,11 +220,7 @@ function accessedBy(
 ): AccessListEntry[] {
   if (!reportsAccess || !isAtLeast(block.hardfork, 'berlin')) return []
   const entries = new Map<Address, Set<Hash>>()
-  const keysOf = (address: Address): Set<Hash> => {
-    const keys = entries.get(address) ?? new Set()
-    entries.set(address, keys)
-    return keys
-  }
+  const keysOf = (address: Address): Set<Hash> => getOrMake(entries, address, () => new Set())
   for (const { address, storageKeys } of accessList) {
     const keys = keysOf(address)
     for (const key of storageKeys) keys.add(key)

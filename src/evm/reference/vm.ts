@@ -14,7 +14,7 @@ import { Address as LibraryAddress } from '@ethereumjs/util'
 import { createVM } from '@ethereumjs/vm'
 import { hashBytes, keccak256 } from '../../core/crypto/crypto.ts'
 import { type Address, bytesFromHex, EMPTY_BYTES } from '../../core/hex.ts'
-import { LruCache } from '../../core/lrucache.ts'
+import { getOrMake, LruCache } from '../../core/lrucache.ts'
 import { blobBaseFeeIn } from '../../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import { ECRECOVER, P256VERIFY } from '../../protocol/precompiles.ts'
@@ -60,8 +60,7 @@ export class VmPool {
 
   async use<T>(traits: VmTraits, work: (vm: PooledVm) => Promise<T>): Promise<T> {
     const key = `${traits.hardfork} ${traits.chainId} ${traits.limits?.codeSize ?? ''} ${traits.limits?.rip7212 === true}`
-    const idle = this.#idle.get(key) ?? []
-    this.#idle.set(key, idle)
+    const idle = getOrMake(this.#idle, key, () => [])
     const vm = idle.pop() ?? (await createPooledVm(traits))
     const result = await work(vm)
     vm.end()

@@ -1,7 +1,9 @@
 // Collects what work misses while it continues with guesses, fetches it in one round, and reruns the work. No result
 // of a guess is ever kept.
+
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { DevchainError } from '../../core/errors.ts'
+import { getOrMake } from '../../core/lrucache.ts'
 import { isPromise, type MaybePromise, whenThere } from '../../core/promises.ts'
 import { type Miss, MissingState, type MissSource, printMiss } from '../../state/misses.ts'
 import { RefusedByUpstream } from '../client/client.ts'
@@ -45,8 +47,7 @@ export class Gathering {
     if (this.#count >= MOST_MISSES) return
     if (this.#count === 0) this.#since = performance.now()
     this.#first ??= { miss, source }
-    const misses = this.#bySource.get(source) ?? new Map<string, Miss>()
-    this.#bySource.set(source, misses)
+    const misses = getOrMake(this.#bySource, source, () => new Map<string, Miss>())
     const key = printMiss(miss)
     if (misses.has(key)) return
     misses.set(key, miss)

@@ -51,7 +51,10 @@ export async function findBlock(
     client.request('anvil_nodeInfo', []).catch(() => null),
   ])
   const chainId = quantity(id)
-  requireChain(client, chainId, wanted)
+  if (wanted !== undefined && wanted !== chainId) {
+    const message = `fork: ${client.name} has the chain id ${chainId}, not ${wanted} (--fork-chain-id)`
+    throw invalidParams(message)
+  }
   const newest = quantity(newestJson)
   const depth = depthOf(fork, chainId)
   const place =
@@ -68,11 +71,6 @@ export async function findBlock(
   const found = { head, block, newest, depth, isSeen: true, pruned: beside?.pruned }
   if (isBlock && heads !== undefined) keepHead(heads, fork, found)
   return found
-}
-
-function requireChain({ name }: Client, chainId: bigint, wanted: bigint | undefined): void {
-  if (wanted === undefined || wanted === chainId) return
-  throw invalidParams(`fork: ${name} has the chain id ${chainId}, not ${wanted} (--fork-chain-id)`)
 }
 
 function isOwn({ provider, urls }: ForkChoice): boolean {

@@ -17,13 +17,9 @@ export interface Store {
 
 /** Unique: lines if no part contains a newline, else JSON, which begins with a bracket. */
 export function textOfKey({ of, method, params }: ItemKey): string {
-  return params.every(isLine)
+  return params.every((param) => typeof param === 'string' && !param.includes('\n'))
     ? `${of}\n${method}\n${params.join('\n')}`
     : JSON.stringify([of, method, params])
-}
-
-function isLine(param: Json): param is string {
-  return typeof param === 'string' && !param.includes('\n')
 }
 
 export function layered(upper: Store, lower: Store): Store {

@@ -5,7 +5,7 @@ import {
   signatureFromBytes,
   signatureFromCompact,
 } from '../../core/crypto/crypto.ts'
-import { DevchainError, invalidParams } from '../../core/errors.ts'
+import { invalidParams } from '../../core/errors.ts'
 import { ether, listed, number } from '../../core/format.ts'
 import type { Address } from '../../core/hex.ts'
 import { impersonateSignature } from '../../node/accounts/accounts.ts'
@@ -77,8 +77,9 @@ export const anvilAccountMethods: Methods = [
     handle: ({ chain }, accounts, amount) =>
       edit(chain, accounts, (account) => {
         const balance = account.balance + amount
-        if (balance > MAX_UINT256) throw tooMuch(account.address, amount)
-        return { ...account, balance }
+        if (balance <= MAX_UINT256) return { ...account, balance }
+        const message = `amount: ${account.address} would have more than ${MAX_UINT256} wei with ${amount} more`
+        throw invalidParams(message)
       }),
   }),
   command('anvil_autoImpersonateAccount', {
@@ -151,8 +152,3 @@ export const anvilAccountMethods: Methods = [
     },
   }),
 ]
-
-function tooMuch(account: Address, amount: bigint): DevchainError {
-  const message = `amount: ${account} would have more than ${MAX_UINT256} wei with ${amount} more`
-  return new DevchainError('INVALID_PARAMS', message)
-}

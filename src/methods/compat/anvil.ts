@@ -219,7 +219,7 @@ function anvilReason(cause: FailureCause, data: string): string | undefined {
 
 /** Bytes that are text are shown as text; else the selector, and the rest as text if it is UTF-8. */
 function customReason(data: Uint8Array): string {
-  const text = stringAt(data) ?? asciiOf(data)
+  const text = stringAt(data) ?? (data.every((byte) => byte < 0x80) ? utf8Of(data) : undefined)
   if (text !== undefined) return text
   if (data.length < 4) return `custom error bytes ${hexFromBytes(data)}`
   const selector = `custom error ${hexFromBytes(data.subarray(0, 4))}`
@@ -227,10 +227,6 @@ function customReason(data: Uint8Array): string {
   return rest.length === 0
     ? selector
     : `${selector}: ${utf8Of(rest) ?? hexFromBytes(rest).slice(2)}`
-}
-
-function asciiOf(bytes: Uint8Array): string | undefined {
-  return bytes.every((byte) => byte < 0x80) ? utf8Of(bytes) : undefined
 }
 
 function utf8Of(bytes: Uint8Array): string | undefined {

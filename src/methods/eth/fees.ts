@@ -29,7 +29,9 @@ const percentile: Decoder<number> = {
   decode: (value, path) => {
     if (typeof value === 'number' && value >= 0 && value <= 100) return value
     const message = `${path}: expected a percentile from 0 to 100, got ${printValue(value)}`
-    const facts = typeof value === 'number' ? { percentile: value, position: positionOf(path) } : {}
+    // in the list that the path names, from 1
+    const position = Number(/\[(\d+)\]$/.exec(path)?.[1] ?? 0) + 1
+    const facts = typeof value === 'number' ? { percentile: value, position } : {}
     throw new DevchainError('INVALID_PARAMS', message, undefined, facts)
   },
 }
@@ -85,8 +87,3 @@ export const feeMethods: Methods = [
     },
   }),
 ]
-
-/** The position in a list that a path names, from 1. */
-function positionOf(path: string): number {
-  return Number(/\[(\d+)\]$/.exec(path)?.[1] ?? 0) + 1
-}

@@ -1,5 +1,7 @@
 // Access lists: created for a message, merged and counted.
+
 import type { Address, Hash } from '../../core/hex.ts'
+import { getOrMake } from '../../core/lrucache.ts'
 import type { Outcome } from '../../evm/executor.ts'
 import type { AccessListEntry } from '../../protocol/transactions/transaction.ts'
 import type { Chain } from '../chain/chain.ts'
@@ -43,9 +45,8 @@ function union(
 ): AccessListEntry[] {
   const keys = new Map<Address, Set<Hash>>()
   for (const { address, storageKeys } of [...known, ...touched]) {
-    const all = keys.get(address) ?? new Set()
+    const all = getOrMake(keys, address, () => new Set())
     for (const key of storageKeys) all.add(key)
-    keys.set(address, all)
   }
   return [...keys].map(([address, storageKeys]) => ({ address, storageKeys: [...storageKeys] }))
 }

@@ -112,10 +112,10 @@ async function appearancesIn(
   record: BlockRecord,
   budget: TraceBudget,
 ): Promise<Appearances> {
-  const direct = record.executed.map(({ transaction, receipt }) => {
-    const accounts = [transaction.from, transaction.to, receipt.contractAddress]
-    return new Set(accounts.filter((each) => each !== null))
-  })
+  const direct = record.executed.map(
+    ({ transaction: { from, to }, receipt: { contractAddress } }) =>
+      new Set([from, to, contractAddress].filter((each) => each !== null)),
+  )
   if (record.executed.every(runsNothing)) return direct
   let index = 0
   for await (const top of replayFrames(chain, record, { budget })) {

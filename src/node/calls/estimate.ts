@@ -61,7 +61,9 @@ function estimateOn(given: CallContext, request: CallRequest): MaybePromise<bigi
   const cap = highestGas(context, request, message, minimum)
   const run = (gasLimit: bigint): MaybePromise<Outcome> =>
     runMessage(context, { ...message, gasLimit })
-  const first = firstGas(context, cap, minimum)
+  // up to the cap of execution gas nothing is in the reservoir (EIP-8037), whose use would leave the need uncertain
+  const isCapped = isAtLeast(context.block.hardfork, 'amsterdam')
+  const first = isCapped ? smaller(cap.gas, larger(minimum, EXECUTION_GAS_CAP)) : cap.gas
   const ran = whenThere(run(first), (outcome) =>
     outcome.failure === undefined || first === cap.gas ? outcome : run(cap.gas),
   )
@@ -83,12 +85,6 @@ function estimateOn(given: CallContext, request: CallRequest): MaybePromise<bigi
         : smallestGas(succeeds, { minimum, cap: cap.gas, guess })
     return whenThere(exact, (gas) => answered(context, outcome, cap, message, gas))
   })
-}
-
-/** Up to the cap of execution gas nothing is in the reservoir (EIP-8037), whose use would leave the need uncertain. */
-function firstGas({ block }: CallContext, { gas }: GasCap, minimum: bigint): bigint {
-  if (!isAtLeast(block.hardfork, 'amsterdam')) return gas
-  return smaller(gas, larger(minimum, EXECUTION_GAS_CAP))
 }
 
 function answered(

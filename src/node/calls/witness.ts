@@ -1,6 +1,8 @@
 // The witness of a block: the trie nodes, codes and headers needed to run it without the rest of the state.
+
 import { DevchainError } from '../../core/errors.ts'
 import { type Address, bytesFromHex, paddedBytes } from '../../core/hex.ts'
+import { getOrMake } from '../../core/lrucache.ts'
 import { yielder } from '../../core/yield.ts'
 import type { Touched } from '../../evm/executor.ts'
 import { encodeHeader } from '../../protocol/blocks/header.ts'
@@ -76,9 +78,8 @@ function withSystem(
   const { number, timestamp } = header
   const all = new Map<Address, Set<bigint>>()
   const touch = (address: Address, slots: Iterable<bigint> = []): void => {
-    const known = all.get(address) ?? new Set()
+    const known = getOrMake(all, address, () => new Set())
     for (const slot of slots) known.add(slot)
-    all.set(address, known)
   }
   for (const [address, slots] of touched) touch(address, slots)
   for (const { miner } of [header, ...uncles]) touch(miner)

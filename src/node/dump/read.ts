@@ -12,7 +12,7 @@ import {
   addOutcome,
   type GivenBlock,
   givenBlock,
-  HeaderReader,
+  headerReader,
   type Outcomes,
   type ReadBlock,
   readBlock,
@@ -51,13 +51,13 @@ async function readFrom(source: DumpSource, state: ChainState, base: World): Pro
   const members: Record<string, unknown> = {}
   const given: GivenBlock[] = []
   const outcomes: Outcomes = new Map()
-  const headers = new HeaderReader()
+  const readHeader = headerReader()
   const take: TakeValue = (path, name, value) => {
     switch (path) {
       case 'accounts':
         return reader.addAccount(String(name), value)
       case 'blocks':
-        given.push(givenBlock(value, `blocks[${name}]`, headers))
+        given.push(givenBlock(value, `blocks[${name}]`, readHeader))
         return
       case 'transactions':
         addOutcome(outcomes, value, `transactions[${name}]`)

@@ -105,17 +105,21 @@ function needed<T>(value: Kept<T>): T {
   return value
 }
 
-/** @param headers reads the headers of a dump, one after another */
-export function givenBlock(value: unknown, path: string, headers: HeaderReader): GivenBlock {
+/** @param readHeader of `headerReader`, for the headers of a dump, one after another */
+export function givenBlock(
+  value: unknown,
+  path: string,
+  readHeader: ReturnType<typeof headerReader>,
+): GivenBlock {
   const members = new Members(value, path)
-  const header = headers.read(members.value('header'), `${path}.header`)
+  const header = readHeader(members.value('header'), `${path}.header`)
   const encoded = scratchRlp(headerItems(header))
   const headerSize = encoded.length
   const hash = keccakHash(encoded)
   const contents = kept(() => ({
     given: members.each('transactions', readTransaction),
     uncles: members.has('ommers')
-      ? members.each('ommers', (each, at) => new HeaderReader().read(each, at))
+      ? members.each('ommers', (each, at) => headerReader()(each, at))
       : NONE,
     withdrawals: members.has('withdrawals') ? members.each('withdrawals', withdrawalOf) : NONE,
   }))
@@ -158,20 +162,18 @@ function requireRoot(path: string, name: Root, header: Header, computed: Hash): 
 }
 
 /** Headers share the values in which they do not differ from the one before. */
-export class HeaderReader {
-  #members = new Members({}, '')
-  #header: Partial<Header> = {}
-
-  read(value: unknown, path: string): Header {
+export function headerReader(): (value: unknown, path: string) => Header {
+  let before = new Members({}, '')
+  let known: Partial<Header> = {}
+  return (value, path) => {
     const members = new Members(value, path)
-    const [before, known] = [this.#members, this.#header]
     const header = headerFrom((name, { kind, size, since }) => {
       const given = members.value(name)
       if (given !== undefined && given === before.value(name)) return known[name]
       return since === undefined || given !== undefined ? members.read(kind, name, size) : undefined
     })
-    this.#members = members
-    this.#header = header
+    before = members
+    known = header
     return header
   }
 }

@@ -1,7 +1,9 @@
 // Block access lists: what a block's transactions and system calls read, and which values each of them left (EIP-7928).
+
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import { scratchRlp, writeRlp } from '../../core/fastrlp/writer.ts'
 import type { Address, Hash } from '../../core/hex.ts'
+import { getOrMake } from '../../core/lrucache.ts'
 import type { RlpValue } from '../../core/rlp.ts'
 import { type Hardfork, isAtLeast } from '../forks.ts'
 import type { LaterFields } from './header.ts'
@@ -104,12 +106,7 @@ export function accessListOf(parts: readonly AccessPart[]): BlockAccessList {
   const entries = new Map<Address, Entry>()
   for (const { index, accesses } of parts) {
     for (const access of accesses) {
-      let entry = entries.get(access.address)
-      if (entry === undefined) {
-        entry = new Entry(access.address)
-        entries.set(access.address, entry)
-      }
-      entry.add(index, access)
+      getOrMake(entries, access.address, (address) => new Entry(address)).add(index, access)
     }
   }
   const list = [...entries.values()]

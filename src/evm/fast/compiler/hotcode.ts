@@ -1,6 +1,6 @@
 // Records one round of hot code, compiles it, and links the trace.
 import type { Hash } from '../../../core/hex.ts'
-import { LruCache, memoize } from '../../../core/lrucache.ts'
+import { getOrMake, LruCache, memoize } from '../../../core/lrucache.ts'
 import { HARDFORKS, type Hardfork } from '../../../protocol/forks.ts'
 import type { MachineJob } from '../../machine.ts'
 import type { Operation } from '../../opcodes.ts'
@@ -52,12 +52,7 @@ export class HotCodeCompiler implements HotCode {
   }
 
   #storeOf(interpreter: Interpreter): TraceStore {
-    let store = this.#stores.get(interpreter)
-    if (store === undefined) {
-      store = new TraceStore(interpreter.instance)
-      this.#stores.set(interpreter, store)
-    }
-    return store
+    return getOrMake(this.#stores, interpreter, ({ instance }) => new TraceStore(instance))
   }
 
   /** After a failure of the compiler, which it reports, the code stays interpreted. */
