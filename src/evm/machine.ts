@@ -3,7 +3,6 @@
 
 import type { Address, Hash } from '../core/hex.ts'
 import type { MaybePromise } from '../core/promises.ts'
-import type { Log } from '../protocol/blocks/receipt.ts'
 import type { AccessListEntry } from '../protocol/transactions/transaction.ts'
 import type { Overlay } from '../state/overlay.ts'
 import type {
@@ -13,6 +12,7 @@ import type {
   GasNeed,
   Message,
   MovedPrecompiles,
+  Outcome,
   Touched,
   Tracer,
 } from './executor.ts'
@@ -52,7 +52,7 @@ export interface MachineJob {
   readonly onBug: (error: unknown) => void
 }
 
-export interface MachineResult {
+export interface MachineResult extends Pick<Outcome, 'output' | 'logs' | 'isAlone'> {
   /** Undefined also in frontier if gas for deployed code is short. */
   readonly failure: Failure | undefined
   /** Of the job's gas, before refunds; all of it after a halt. */
@@ -60,8 +60,6 @@ export interface MachineResult {
   /** Of a successful run, if the machine measures it. */
   readonly gasNeed: GasNeed | undefined
   readonly refund: bigint
-  readonly output: Uint8Array
-  readonly logs: readonly Log[]
   /** Of a creation, even if it failed. */
   readonly created: Address | undefined
   /** To delete at the end of the transaction; since cancun only contracts it created (EIP-6780). */
@@ -73,7 +71,6 @@ export interface MachineResult {
   readonly touched: Iterable<Address>
   /** If requested, since berlin: the access list, then what turned warm, in failed frames too. Else empty. */
   readonly accessed: readonly AccessListEntry[]
-  readonly isAlone: boolean
   /** From amsterdam on. */
   readonly state?: StateResult | undefined
 }

@@ -7,7 +7,6 @@ import {
   bigintFromBytes,
   bytesFromHex,
   equalBytes,
-  type Hash,
   type Hex,
   hashFromBytes,
   hexFromBytes,
@@ -24,6 +23,7 @@ import { BrokenProof, type FindNode, sparseRoot } from '../state/sparse.ts'
 import { SparseTrie } from '../state/sparsetrie.ts'
 import { EMPTY_ROOT_BYTES, firstDifference, KEY_NIBBLES } from '../state/trienode.ts'
 import { pathTo } from '../state/triewalk.ts'
+import type { Account } from '../state/world.ts'
 import { unexpected } from './network/answers.ts'
 import { gathering } from './network/gather.ts'
 import type { BlockPoint, ForkedNetwork } from './network/network.ts'
@@ -32,11 +32,8 @@ import { namesWith } from './prefixes.ts'
 /** RLP of verified nodes by hash. */
 type ProvenNodes = Map<Hex, Uint8Array>
 
-interface ProvenAccount {
-  readonly nonce: bigint
-  readonly balance: bigint
+interface ProvenAccount extends Pick<Account, 'nonce' | 'balance' | 'codeHash'> {
   readonly storageRoot: Uint8Array
-  readonly codeHash: Hash
 }
 
 export class ProvenTries {

@@ -6,6 +6,7 @@ import { invalidParams, printValue } from '../../core/errors.ts'
 import { ether, number, plural, printable, time } from '../../core/format.ts'
 import { bytesFromHex, parseAddress } from '../../core/hex.ts'
 import { replaceFile } from '../../loader/cachefolder.ts'
+import type { ChainInfo } from '../../methods/common/chains.ts'
 import { FORK_BLOCKS, isForkBlock } from '../../options/fork.ts'
 import type { CoverageRow } from '../../project/coverage/lcov.ts'
 import type { GasRow } from '../../project/gas/report.ts'
@@ -331,17 +332,11 @@ async function namesAt(url: string): Promise<CommandResult> {
   return { json: names, text: names.length === 0 ? undefined : names.join('\n') }
 }
 
-interface RemoteChain {
-  readonly path: string
+interface RemoteChain extends Pick<ChainInfo, 'path' | 'age' | 'requests' | 'memory'> {
   /** Null, as the next two, while the chain is being opened. */
   readonly chainId: number | null
   readonly blockNumber: string | null
   readonly blockHash: string | null
-  /** Seconds. */
-  readonly age: number
-  readonly requests: number
-  /** Bytes. */
-  readonly memory: number
 }
 
 /** One line for each chain. */

@@ -2,7 +2,7 @@
 
 import { type Address, EMPTY_BYTES } from '../../core/hex.ts'
 import type { Log } from '../../protocol/blocks/receipt.ts'
-import type { Failure, FrameStart, Tracer } from '../executor.ts'
+import type { FrameEnd, FrameStart, Tracer } from '../executor.ts'
 import { revertText } from '../reasons.ts'
 
 export interface FrameLog {
@@ -14,21 +14,17 @@ export interface FrameLog {
 }
 
 /** A finished frame with its inner frames. A SELFDESTRUCT is a frame too. */
-export interface CallFrame {
+export interface CallFrame
+  extends Pick<FrameStart, 'from' | 'gas' | 'input' | 'isPrecompile'>,
+    Pick<FrameEnd, 'output' | 'failure'> {
   readonly kind: FrameStart['kind'] | 'SELFDESTRUCT'
-  readonly from: Address
   /** The created contract; null if the creation failed. */
   readonly to: Address | null
   /** Wei. */
   readonly value: bigint
-  readonly gas: bigint
   /** Since amsterdam: execution gas alone, so that it does not depend on the transaction's limit. */
   readonly gasUsed: bigint
-  readonly input: Uint8Array
-  readonly output: Uint8Array
-  readonly failure: Failure | undefined
   readonly revertText: string | undefined
-  readonly isPrecompile: boolean
   /** Since amsterdam: state gas of the frame and its inner ones; below 0 if more came back. */
   readonly stateGasUsed?: bigint | undefined
   readonly calls: readonly CallFrame[]

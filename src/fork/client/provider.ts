@@ -1,5 +1,6 @@
 // Interface of what carries requests to a network: HTTP, or a provider of this process.
 import { DevchainError } from '../../core/errors.ts'
+import type { ErrorObject } from '../../rpc/errors.ts'
 import type { Json } from '../../rpc/schema.ts'
 
 export interface UpstreamRequest {
@@ -12,11 +13,7 @@ export type UpstreamReply =
   | { readonly result: Json }
   | { readonly error: UpstreamError; readonly mayPass?: boolean }
 
-export interface UpstreamError {
-  readonly code: number
-  readonly message: string
-  readonly data?: Json
-}
+export type UpstreamError = Omit<ErrorObject, 'solidityStack'>
 
 export interface Provider {
   /** Without keys. */

@@ -1,7 +1,9 @@
 // Every message between peers: the RLP list of a number and its fields, each encoded and decoded within bounds.
+
 import { type DevchainError, invalidParams } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { decodeRlp, encodedItems, encodeRlp, type RlpItem, type RlpValue } from '../../core/rlp.ts'
+import type { PeerInfo } from '../../node/peers.ts'
 import { ListFields } from '../../protocol/fields.ts'
 
 /** Peers with another version are refused. */
@@ -41,11 +43,7 @@ const LONGEST: Partial<Record<MessageKind, number>> = {
 /** RLP items: kind, fields, and the entries of the one list. */
 const MOST_ITEMS: number = 32 + MOST.hashes
 
-interface Head {
-  readonly head: Hash
-  readonly number: bigint
-  readonly totalDifficulty: bigint
-}
+type Head = Pick<PeerInfo, 'head' | 'number' | 'totalDifficulty'>
 
 /** Kinds with `id` are a request, or the reply with the same id. */
 export interface LinkMessages {

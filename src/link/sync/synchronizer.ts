@@ -1,8 +1,9 @@
 // Keeps the chain on the heaviest branch among the peers: finds, fetches and validates it.
+
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
-import { type YieldIfDue, yielder } from '../../core/yield.ts'
+import { yielder } from '../../core/yield.ts'
 import type { Executor } from '../../evm/executor.ts'
 import { cancellable } from '../../node/chain/cancellable.ts'
 import type { Chain } from '../../node/chain/chain.ts'
@@ -13,19 +14,16 @@ import type { ChainState } from '../../node/ledger/chainstate.ts'
 import { nameOf, type PeerEvent, type ReputationEvent, type SyncStatus } from '../../node/peers.ts'
 import { decodeBlock } from '../../protocol/blocks/blockdecoding.ts'
 import type { Peer, PeerHead } from '../peers/peer.ts'
+import type { NodeOptions } from '../protocol/link.ts'
 import { LinkError } from '../protocol/linkerror.ts'
-import type { Timing } from '../protocol/timing.ts'
 import { BodyFetcher, type FetchedBlock } from './bodies.ts'
 import { headersOf } from './headers.ts'
 
-export interface SyncOptions {
+export interface SyncOptions extends Pick<NodeOptions, 'timing' | 'yieldIfDue' | 'onBug'> {
   readonly chain: Chain
-  readonly timing: Timing
   readonly peers: () => readonly Peer[]
   readonly note: (peer: Peer, event: ReputationEvent, times?: number) => void
   readonly log: (event: PeerEvent) => void
-  readonly yieldIfDue: YieldIfDue
-  readonly onBug: (error: unknown) => void
 }
 
 /** Milliseconds of import before others get a turn. */

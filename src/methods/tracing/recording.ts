@@ -13,7 +13,6 @@ import {
 import type { Chain } from '../../node/chain/chain.ts'
 import { type BlockRecord, logsBefore } from '../../node/ledger/blockrecord.ts'
 import type { TransactionPlace } from '../../node/ledger/blocktree.ts'
-import type { Project } from '../../project/project.ts'
 import { type JsonText, JsonWriter } from '../../rpc/jsontext.ts'
 import { type MethodContext, printLines } from '../common/context.ts'
 import type { FramePlace } from '../wire/traces/encodeframes.ts'
@@ -21,11 +20,8 @@ import { areFramesKnown } from './aloneframe.ts'
 import type { Recorder, Stage, TraceRecording } from './tracers.ts'
 
 /** Shared by the recordings of one request. */
-export interface TraceWork {
-  readonly writer: JsonWriter
-  readonly budget: TraceBudget
+export interface TraceWork extends Pick<Stage, 'writer' | 'budget' | 'project'> {
   readonly cancellation: Cancellation
-  readonly project: Project | undefined
 }
 
 export function newTraceWork({

@@ -1,7 +1,6 @@
 // Runs signed transactions in order in a block of their own, as a miner would simulate a bundle.
 
 import { DevchainError } from '../../core/errors.ts'
-import type { Address } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
 import { type Cancellation, throwIfCancelled } from '../../evm/cancellation.ts'
 import type { BlockEnvironment, Outcome, TransactionJob } from '../../evm/executor.ts'
@@ -18,17 +17,15 @@ import type { ChainState } from '../ledger/chainstate.ts'
 import type { BlockReference } from '../ledger/references.ts'
 import { blockEnvironment, environmentAfter } from '../mining/environment.ts'
 import { callLimits } from '../mining/limits.ts'
+import type { BlockOverrides } from './overrides.ts'
 
-export interface Bundle {
+export interface Bundle
+  extends Pick<BlockOverrides, 'coinbase' | 'gasLimit' | 'difficulty' | 'baseFee'> {
   readonly transactions: readonly Transaction[]
   readonly number: bigint
   readonly on: BlockReference
   /** Seconds; by default 12 after the block before. */
   readonly timestamp?: bigint | undefined
-  readonly coinbase?: Address | undefined
-  readonly gasLimit?: bigint | undefined
-  readonly difficulty?: bigint | undefined
-  readonly baseFee?: bigint | undefined
 }
 
 export interface BundleRun {

@@ -23,12 +23,7 @@ import { addressAt, bytesAt, integerAt, Members, noDump, objectAt } from './memb
 /** Slots or accounts put into a trie before yielding. */
 const CHANGES_A_TURN = 5_000
 
-interface GivenAccount {
-  readonly address: Address
-  readonly nonce: bigint
-  readonly balance: bigint
-  readonly code: Uint8Array
-  readonly codeHash: Hash
+interface GivenAccount extends Omit<Account, 'storage'> {
   readonly slots: ReadonlyMap<bigint, bigint>
 }
 

@@ -15,12 +15,7 @@ import {
   unclesHash,
 } from '../../protocol/blocks/header.ts'
 import { EMPTY_TRIE_ROOT } from '../../protocol/blocks/orderedtrie.ts'
-import {
-  type BlockGas,
-  type Log,
-  type Receipt,
-  receiptsRoot,
-} from '../../protocol/blocks/receipt.ts'
+import { type Receipt, receiptsRoot } from '../../protocol/blocks/receipt.ts'
 import { type Withdrawal, withdrawalsRoot } from '../../protocol/blocks/withdrawal.ts'
 import { blobGasOf, effectiveGasPrice } from '../../protocol/fees.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
@@ -67,14 +62,12 @@ interface Outcome {
   readonly receipt: Kept<GivenReceipt>
 }
 
-interface GivenReceipt {
+interface GivenReceipt
+  extends Pick<
+    Receipt,
+    'status' | 'root' | 'cumulativeGasUsed' | 'blockGas' | 'logs' | 'logsBloom'
+  > {
   readonly path: string
-  readonly status: boolean
-  readonly root: Hash | undefined
-  readonly cumulativeGasUsed: bigint
-  readonly blockGas: BlockGas | undefined
-  readonly logs: readonly Log[]
-  readonly logsBloom: Uint8Array
 }
 
 /** By block hash; two of a transaction where anvil gives it two hashes. */
