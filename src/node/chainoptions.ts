@@ -4,19 +4,18 @@ import type { ChainParameters, Some } from '../options/derived.ts'
 import type { Genesis, Predeploys } from '../state/genesis.ts'
 import type { World } from '../state/world.ts'
 import type { Chain, Commit, Environment } from './chain/chain.ts'
-import type { Behaviour } from './ledger/behaviour.ts'
-import type { ChainState, Unsaid } from './ledger/chainstate.ts'
+import type { ChainState, ConfigSource } from './ledger/chainstate.ts'
 import type { ForkBase, LazyState } from './ledger/upstream.ts'
 
 /** User options and internal ones. A genesis file takes precedence over defaults. */
-export interface ChainOptions extends Some<ChainParameters> {
+export interface ChainOptions
+  extends Some<ChainParameters>,
+    Pick<ConfigSource, 'scryptCost' | 'behaviour' | 'unsaid'> {
   readonly genesis?: Genesis | undefined
   readonly predeploys?: Predeploys | undefined
   readonly blocks?: Uint8Array | undefined
   readonly keys?: readonly Uint8Array[] | undefined
   readonly extraData?: Uint8Array | undefined
-  /** Parameter N of scrypt for keys that the node encrypts: 8192 by default. */
-  readonly scryptCost?: number | undefined
   readonly environment?: Environment | undefined
   readonly executor?: Executor | undefined
   readonly commit?: Commit | undefined
@@ -28,9 +27,6 @@ export interface ChainOptions extends Some<ChainParameters> {
   readonly runFirst?: RunFirst | undefined
   /** Disables accelerators, so that empty blocks are mined one by one; for tests that compare the two. */
   readonly isPlain?: boolean | undefined
-  readonly behaviour?: Partial<Behaviour> | undefined
-  /** Defaults of an emulated node, for what neither options nor genesis file say. */
-  readonly unsaid?: Unsaid | undefined
 }
 
 export type RunFirst = (state: ChainState, executor: Executor) => Promise<World>

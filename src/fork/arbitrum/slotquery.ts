@@ -1,7 +1,9 @@
 // Code of the stand-ins for Arbitrum's contracts. It reads answers from slots whose numbers encode the call, so
 // that unknown answers are fetched like any slot. It never writes.
+
 import { keccakHash } from '../../core/crypto/crypto.ts'
-import { bigintFromBytes, bytesFromHex, type Hash, paddedBytes } from '../../core/hex.ts'
+import { bigintFromBytes, bytesFromHex, paddedBytes } from '../../core/hex.ts'
+import type { Account } from '../../state/world.ts'
 
 /**
  * A slot number holds the selector (4 bytes), the kind of input (1 byte: 0 none, 1 a parameter of 20 bytes, 2 anything
@@ -23,10 +25,7 @@ export const ARB_INFO: Code = codeOf([
   '843c601f0160051c60051b6040016000f3',
 ])
 
-interface Code {
-  readonly code: Uint8Array
-  readonly codeHash: Hash
-}
+type Code = Pick<Account, 'code' | 'codeHash'>
 
 function codeOf(parts: readonly string[]): Code {
   const code = bytesFromHex(parts.join(''))

@@ -6,16 +6,14 @@ import type { YieldIfDue } from '../../core/yield.ts'
 import { placeOf } from '../../node/import/validate.ts'
 import { blockByHash, hashByNumber, isCanonical } from '../../node/ledger/blocktree.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
+import type { Block } from '../../protocol/blocks/block.ts'
 import { decodeHeader, type Header } from '../../protocol/blocks/header.ts'
 import { checkHeader } from '../../protocol/blocks/headerrules.ts'
 import type { Peer, PeerHead } from '../peers/peer.ts'
 import { LinkError } from '../protocol/linkerror.ts'
 import { MOST } from '../protocol/messages.ts'
 
-export interface HashedHeader {
-  readonly header: Header
-  readonly hash: Hash
-}
+export type HashedHeader = Pick<Block, 'header' | 'hash'>
 
 /** Headers whose blocks are fetched together. */
 const CHUNK = 64

@@ -27,8 +27,7 @@ interface GivenAccount extends Omit<Account, 'storage'> {
   readonly slots: ReadonlyMap<bigint, bigint>
 }
 
-/** Code by its text in the dump, because many accounts and blocks repeat it. */
-type Codes = Map<string, { readonly code: Uint8Array; readonly codeHash: Hash }>
+type Code = Pick<Account, 'code' | 'codeHash'>
 
 /** The accounts that the dump lacks are few up to here: then those that it has are made into a trie of their own at once. */
 const FEW_ACCOUNTS = 1_000
@@ -63,7 +62,8 @@ export class WorldReader {
   readonly plain: PlainEntries | undefined
   readonly #base: World
   readonly #keepsEmpty: boolean
-  readonly #codes: Codes = new Map()
+  /** By its text in the dump, because many accounts and blocks repeat it. */
+  readonly #codes = new Map<string, Code>()
   readonly #yieldIfDue = yielder()
   /** Of the newest world, until it is made. */
   #packed: PackedAccounts | undefined
@@ -188,7 +188,7 @@ export class WorldReader {
     return slots
   }
 
-  #codeOf(text: unknown, path: string): { readonly code: Uint8Array; readonly codeHash: Hash } {
+  #codeOf(text: unknown, path: string): Code {
     const known = typeof text === 'string' ? this.#codes.get(text) : undefined
     if (known !== undefined) return known
     const code = bytesAt(text, path)

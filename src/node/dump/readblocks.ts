@@ -16,10 +16,10 @@ import {
 } from '../../protocol/blocks/header.ts'
 import { EMPTY_TRIE_ROOT } from '../../protocol/blocks/orderedtrie.ts'
 import { type Receipt, receiptsRoot } from '../../protocol/blocks/receipt.ts'
-import { type Withdrawal, withdrawalsRoot } from '../../protocol/blocks/withdrawal.ts'
+import { withdrawalsRoot } from '../../protocol/blocks/withdrawal.ts'
 import { blobGasOf, effectiveGasPrice } from '../../protocol/fees.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
-import type { ExecutedTransaction } from '../ledger/blockrecord.ts'
+import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
 import type { ChainConfig } from '../ledger/chainstate.ts'
 import { blobFeeIn } from '../mining/environment.ts'
 import { createdBy, failureOf } from './anvil.ts'
@@ -40,16 +40,11 @@ export interface GivenBlock {
   readonly contents: Kept<Contents>
 }
 
-interface Contents {
+interface Contents extends Pick<Block, 'uncles' | 'withdrawals'> {
   readonly given: readonly EncodedTransaction[]
-  readonly uncles: readonly Header[]
-  readonly withdrawals: readonly Withdrawal[]
 }
 
-export interface ReadBlock {
-  readonly block: Block
-  readonly executed: readonly ExecutedTransaction[]
-}
+export type ReadBlock = Pick<BlockRecord, 'block' | 'executed'>
 
 /** What a dump says of a transaction besides its block. */
 interface Outcome {

@@ -2,19 +2,16 @@
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { memoizeByIdentity } from '../../core/lrucache.ts'
-import type { ConsoleLine, Failure, Signers } from '../../evm/executor.ts'
+import type { Outcome, Signers } from '../../evm/executor.ts'
 import type { Block } from '../../protocol/blocks/block.ts'
 import type { Header } from '../../protocol/blocks/header.ts'
 import type { Log, Receipt } from '../../protocol/blocks/receipt.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { World } from '../../state/world.ts'
 
-export interface ExecutedTransaction {
+export interface ExecutedTransaction extends Pick<Outcome, 'output' | 'failure' | 'consoleLines'> {
   readonly transaction: Transaction
   readonly receipt: Receipt
-  readonly output: Uint8Array
-  readonly failure: Failure | undefined
-  readonly consoleLines: readonly ConsoleLine[]
   /** The run had one frame only. False or undefined where that is not known. */
   readonly isAlone?: boolean | undefined
 }

@@ -36,8 +36,10 @@ export type Unsaid = Pick<
 /** What a configuration is made from, as plain values: stores keep it in place of the functions. */
 export interface ConfigSource extends ChainParameters {
   readonly genesis?: Pick<Genesis, 'config' | 'timestamp' | 'baseFeePerGas'> | undefined
+  /** Parameter N of scrypt for keys that the node encrypts: 8192 by default. */
   readonly scryptCost?: number | undefined
   readonly behaviour?: Partial<Behaviour> | undefined
+  /** Defaults of an emulated node, for what neither options nor genesis file say. */
   readonly unsaid?: Unsaid | undefined
 }
 

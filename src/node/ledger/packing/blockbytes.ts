@@ -10,7 +10,6 @@ import {
   type RlpItem,
   type RlpValue,
 } from '../../../core/rlp.ts'
-import type { ConsoleLine, Failure } from '../../../evm/executor.ts'
 import type { Block } from '../../../protocol/blocks/block.ts'
 import { type BloomTest, bloomOf, EMPTY_BLOOM, mayHave } from '../../../protocol/blocks/bloom.ts'
 import {
@@ -67,9 +66,7 @@ interface Rest extends Pick<Block, 'uncles' | 'withdrawals'> {
 /** What few transactions have, by their index. */
 export type RareOutcomes = ReadonlyMap<number, OutcomeRest>
 
-interface OutcomeRest {
-  readonly failure: Failure | undefined
-  readonly consoleLines: readonly ConsoleLine[]
+interface OutcomeRest extends Pick<ExecutedTransaction, 'failure' | 'consoleLines'> {
   /** Undefined: it is among the bytes. */
   readonly output: Uint8Array | undefined
 }

@@ -1,7 +1,7 @@
 // What a block changed in the world, as bytes; and the world after many blocks, from one before them.
 
 import { writeRlp } from '../../../core/fastrlp/writer.ts'
-import type { Address, Hash } from '../../../core/hex.ts'
+import type { Address } from '../../../core/hex.ts'
 import {
   addressFromBytes,
   bigintFromBytes,
@@ -31,10 +31,7 @@ import {
 } from '../../../state/world.ts'
 import { StoredBytes } from './slab.ts'
 
-interface Code {
-  readonly code: Uint8Array
-  readonly codeHash: Hash
-}
+type Code = Pick<Account, 'code' | 'codeHash'>
 
 /**
  * A list of accounts: address alone if it is gone, else nonce, balance, whether it is new, 0 or from 1 on the place of its new
