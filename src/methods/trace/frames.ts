@@ -259,8 +259,9 @@ export const traceMethods: Methods = [
     params: [raw, types],
     result: replayForm,
     handle: (context, raw, wanted) => {
+      const { transaction } = decodeSent(raw)
       return recordOne(context, replayRecorder(wanted, false), (tracerFor) =>
-        traceUnsent(context.chain, decodeSent(raw).transaction, tracerFor),
+        traceUnsent(context.chain, transaction, tracerFor),
       )
     },
   }),

@@ -139,9 +139,10 @@ export async function simulateBlocks(
   reference: BlockReference,
   cancellation?: Cancellation,
 ): Promise<SimulatedBlock[]> {
+  const { state } = chain
   const base = await stateAt(chain, reference, cancellation)
   const hashes = new Map<bigint, Hash>()
-  const context = { chain, state: chain.state, simulation, base, hashes, cancellation }
+  const context = { chain, state, simulation, base, hashes, cancellation }
   const results: SimulatedBlock[] = []
   let parent = base
   for (const plan of placed(simulation.blocks, base.block.header)) {

@@ -19,9 +19,10 @@ export function pricedOutOf(
 ): DroppedTransaction[] {
   const pricedOut: DroppedTransaction[] = []
   if (!config.behaviour.dropsPricedOut) return pricedOut
+  const { world } = headOf(tree)
   for (const [sender] of pool.bySender.entries()) {
     let error: DevchainError | undefined
-    for (let nonce = nonceAt(headOf(tree).world, sender); ; nonce += 1n) {
+    for (let nonce = nonceAt(world, sender); ; nonce += 1n) {
       const transaction = pooledByNonce(pool, sender, nonce)?.transaction
       if (transaction === undefined) break
       error ??= priceError(transaction, block)

@@ -191,7 +191,8 @@ export class Catalogue {
   /** The contract whose functions the code seems to have, if no compiled code matches. */
   #guess(code: Uint8Array): Match | undefined {
     const present = selectorsIn(code)
-    const candidates = new Set([...present].flatMap((each) => this.#all.bySelector.get(each) ?? []))
+    const { bySelector } = this.#all
+    const candidates = new Set([...present].flatMap((each) => bySelector.get(each) ?? []))
     let likeliest: Contract | undefined
     for (const contract of candidates) {
       const selectors = functionsOf(contract)
