@@ -123,6 +123,8 @@ function keep(file: string, script: Script, mark: number): void {
   const folder = path.dirname(file)
   try {
     makeFolder(folder, 0o700)
+    // a pipe would wait for a reader
+    if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) return
     replaceFile(file, seal(file, { bytes: script.createCachedData(), mark }))
     removeOldest(folder)
   } catch {
