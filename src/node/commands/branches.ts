@@ -17,6 +17,7 @@ import {
 } from '../ledger/blocktree.ts'
 import type { ChainState, Settings } from '../ledger/chainstate.ts'
 import type { Change } from '../ledger/change.ts'
+import { isLateEnough } from '../ledger/clock.ts'
 import { knownBlock } from '../ledger/leftblocks.ts'
 import { withWorldReady } from '../ledger/packing/keptrecord.ts'
 import { type BlockReference, numberOfTag } from '../ledger/references.ts'
@@ -81,10 +82,9 @@ export async function replayBranch(
   let current = state
   for (const was of branchTo(state, hash)) {
     const { header, transactions } = was.block
-    const isLater = header.timestamp > headOf(current.tree).block.header.timestamp
     const options = {
       now,
-      timestamp: isLater ? header.timestamp : undefined,
+      timestamp: isLateEnough(current, header.timestamp) ? header.timestamp : undefined,
       difficulty: header.difficulty === 0n ? undefined : header.difficulty,
     }
     const settings = settingsOf(current.settings, header)

@@ -120,10 +120,15 @@ export function increasedTime(state: ChainState, seconds: bigint, now: number): 
   }
 }
 
+/** True if a block with this timestamp may follow the head. */
+export function isLateEnough(state: ChainState, timestamp: bigint): boolean {
+  return timestamp >= headOf(state.tree).block.header.timestamp + leastStep(state)
+}
+
 /** @throws {DevchainError} `INVALID_PARAMS` when no block with this timestamp could follow the head */
 export function checkTimestamp(state: ChainState, timestamp: bigint): void {
   const { number, timestamp: newest } = headOf(state.tree).block.header
-  if (timestamp < newest + leastStep(state)) {
+  if (!isLateEnough(state, timestamp)) {
     const [relation, rule] = state.config.options.sameTimestamp
       ? ['before', 'do not go back']
       : ['not after', 'increase']

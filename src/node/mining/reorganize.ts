@@ -21,6 +21,7 @@ import {
 import { NO_BLOCKS } from '../ledger/canonicalchain.ts'
 import { type ChainState, settingsAfterBlock } from '../ledger/chainstate.ts'
 import type { Change } from '../ledger/change.ts'
+import { isLateEnough } from '../ledger/clock.ts'
 import {
   emptyPool,
   noncesUsedBy,
@@ -125,9 +126,9 @@ export function onTree(state: ChainState, tree: BlockTree): ChainState {
 
 /** The time of the replaced block; undefined beyond the old head, where the clock decides. */
 function timestampAt({ tree }: ChainState, branch: ChainState): bigint | undefined {
-  const { number, timestamp } = headOf(branch.tree).block.header
-  const old = blockByNumber(tree, number + 1n)?.block.header.timestamp
-  return old !== undefined && old > timestamp ? old : undefined
+  const old = blockByNumber(tree, headOf(branch.tree).block.header.number + 1n)
+  const timestamp = old?.block.header.timestamp
+  return timestamp !== undefined && isLateEnough(branch, timestamp) ? timestamp : undefined
 }
 
 /** The settings' difficulty, or what makes the branch heavier. Undefined on a network's chain, whose rules decide. */

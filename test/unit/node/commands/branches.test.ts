@@ -116,19 +116,22 @@ describe('a branch', () => {
 })
 
 describe('a replay', () => {
-  it('leads to the same state where nothing else changed, with times, fees and randomness of before', async () => {
-    const chain = await testChain({ maxUncles: 0 })
-    const [one, two] = [account(chain, 0), account(chain, 1)]
-    for (const value of [1n, 2n, 3n]) await pay(chain, one, two, value)
-    const before = headOf(chain.state.tree)
-    await rollBack(chain, 3n)
-    const replayed = await chain.update((state, executor) =>
-      replayBranch(executor, state, before.block.hash, NOON + 60_000),
-    )
-    expect(replayed.map(({ refusal }) => refusal)).toEqual([undefined, undefined, undefined])
-    expect(head(chain).hash).toBe(before.block.hash)
-    expect(stateRoot(headOf(chain.state.tree).world)).toBe(stateRoot(before.world))
-  })
+  it.each([false, true])(
+    'leads to the same state where nothing else changed, with times, fees and randomness of before (equal times: %s)',
+    async (sameTimestamp) => {
+      const chain = await testChain({ maxUncles: 0, sameTimestamp })
+      const [one, two] = [account(chain, 0), account(chain, 1)]
+      for (const value of [1n, 2n, 3n]) await pay(chain, one, two, value)
+      const before = headOf(chain.state.tree)
+      await rollBack(chain, 3n)
+      const replayed = await chain.update((state, executor) =>
+        replayBranch(executor, state, before.block.hash, NOON + 60_000),
+      )
+      expect(replayed.map(({ refusal }) => refusal)).toEqual([undefined, undefined, undefined])
+      expect(head(chain).hash).toBe(before.block.hash)
+      expect(stateRoot(headOf(chain.state.tree).world)).toBe(stateRoot(before.world))
+    },
+  )
 
   it('runs on a chain that went on, and leaves out what may not be in its block any more', async () => {
     const chain = await testChain()

@@ -7,6 +7,7 @@ import type { ChainOptions } from '../../../../src/node/chainoptions.ts'
 import { mine } from '../../../../src/node/commands/mine.ts'
 import { stopMining } from '../../../../src/node/commands/miningmode.ts'
 import { revertTo, takeSnapshot } from '../../../../src/node/commands/snapshots.ts'
+import { increaseTime } from '../../../../src/node/commands/time.ts'
 import type { BlockRecord } from '../../../../src/node/ledger/blockrecord.ts'
 import {
   type BlockTree,
@@ -218,6 +219,18 @@ describe('a reorg', () => {
     expect(times(after)).toEqual(times(before))
     expect(new Set(hashesOf([...before, ...after])).size).toBe(before.length + 3)
     expect(after.at(-1)!.totalDifficulty).toBeGreaterThan(before.at(-1)!.totalDifficulty)
+  })
+
+  test('keeps times that are equal, whatever the clock says', async () => {
+    const chain = await testChain({ sameTimestamp: true })
+    await mineBlocks(chain, 3)
+    const times = (): bigint[] =>
+      [...chain.state.tree.canonical.values()].map(({ block }) => block.header.timestamp)
+    const before = times()
+    expect(new Set(before).size).toBe(1)
+    await chain.update((state) => increaseTime(state, 1_000n, chain.environment.now()))
+    await reorg(chain, 2, [[], []])
+    expect(times()).toEqual(before)
   })
 
   test('by fewer blocks still makes a heavier branch', async () => {
