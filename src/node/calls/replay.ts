@@ -237,10 +237,10 @@ export async function worldBefore(
 }
 
 /** @throws {DevchainError} `NOT_FOUND` when the parent is not kept */
-function parentToRunOn(state: ChainState, { block: { header, hash } }: BlockRecord): BlockRecord {
+export function parentToRunOn(state: ChainState, { block: { header } }: BlockRecord): BlockRecord {
   const parent = knownBlock(state, header.parentHash)
   if (parent !== undefined) return parent
-  const message = `block ${hash} cannot be re-executed: its parent ${header.parentHash} is not kept`
+  const message = `block ${header.number} has no parent on this chain, so there is no state to run it on`
   throw new DevchainError('NOT_FOUND', message)
 }
 

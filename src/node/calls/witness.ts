@@ -1,6 +1,5 @@
 // The witness of a block: the trie nodes, codes and headers needed to run it without the rest of the state.
 
-import { DevchainError } from '../../core/errors.ts'
 import { type Address, bytesFromHex, paddedBytes } from '../../core/hex.ts'
 import { getOrMake } from '../../core/lrucache.ts'
 import { yielder } from '../../core/yield.ts'
@@ -18,8 +17,10 @@ import type { Trie } from '../../state/trie.ts'
 import { accountAt, emptyStorage, type World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
-import { blockByHash, blockByNumber } from '../ledger/blocktree.ts'
+import { blockByNumber } from '../ledger/blocktree.ts'
+import { knownBlock } from '../ledger/leftblocks.ts'
 import { withWorldReady } from '../ledger/packing/keptrecord.ts'
+import { parentToRunOn } from './replay.ts'
 
 export interface Witness {
   /** RLP of nodes of the state trie before the block, and of storage tries. */
@@ -44,12 +45,7 @@ export async function witnessOf(
   record: BlockRecord,
   sight: Sight,
 ): Promise<Witness> {
-  const { header } = record.block
-  const parent = blockByHash(state.tree, header.parentHash)
-  if (parent === undefined) {
-    const message = `block ${header.number} has no parent on this chain, so there is no state to run it on`
-    throw new DevchainError('NOT_FOUND', message)
-  }
+  const parent = parentToRunOn(state, record)
   await withWorldReady(parent)
   await withWorldReady(record)
   const touched = withSystem(record, parent.world, state.config.hardforkAt, sight.touched)
@@ -65,7 +61,7 @@ export async function witnessOf(
       bytesFromHex(address),
       ...[...slots].map((slot) => paddedBytes(slot, 32)),
     ]),
-    headers: headersBefore(state.tree, parent, sight.oldest),
+    headers: headersBefore(state, parent, sight.oldest),
   }
 }
 
@@ -130,14 +126,15 @@ async function nodesOf(
 }
 
 function headersBefore(
-  tree: Chain['state']['tree'],
+  state: Chain['state'],
   parent: BlockRecord,
   oldest: bigint | undefined,
 ): Uint8Array[] {
   const headers = [encodeHeader(parent.block.header)]
   let { header } = parent.block
   while (oldest !== undefined && header.number > oldest) {
-    const next = blockByHash(tree, header.parentHash) ?? blockByNumber(tree, header.number - 1n)
+    const before = header.number - 1n
+    const next = knownBlock(state, header.parentHash) ?? blockByNumber(state.tree, before)
     if (next === undefined) break
     header = next.block.header
     headers.unshift(encodeHeader(header))

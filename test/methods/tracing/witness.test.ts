@@ -220,6 +220,20 @@ test('debug_executionWitness has the headers that BLOCKHASH reads, oldest first'
   expect((await checkNewest()).headers).toHaveLength(1)
 })
 
+test('debug_executionWitness of a block that a revert left is as before', async () => {
+  await start()
+  // MSTORE(0, BLOCKHASH(calldata[0])) RETURN(0, 32)
+  const look = await deploy('6000354060005260206000f3')
+  const snapshot = await ask('evm_snapshot')
+  for (let i = 0; i < 3; i++) await call(look, 2n)
+  const { hash } = await ask<Block>('eth_getBlockByNumber', 'latest', false)
+  const witness = await checkNewest()
+  await ask('evm_revert', snapshot)
+  for (let i = 0; i < 3; i++) await call(look, 0n)
+  expect(witness.headers).toHaveLength(2)
+  expect(await ask('debug_executionWitness', hash)).toEqual(witness)
+})
+
 test('debug_executionWitness has the caller of the system contracts', async () => {
   await start()
   await ask('evm_mine')
