@@ -67,7 +67,7 @@ function TransactionCells({ hash }: { hash: string }): VNode {
   const call = callText(transaction, names)
   const text = names?.error ? `${call}: ${names.error}` : call
   return html`
-    <${Cell}><${Outcome} receipt=${receipt} /><a class="mono" href=${linkTo(['tx', hash])} title=${hash}>${short(hash)}</a><//>
+    <${Cell}><${Outcome} receipt=${receipt} error=${names?.error} /><a class="mono" href=${linkTo(['tx', hash])} title=${hash}>${short(hash)}</a><//>
     <${Cell} className="call"><span class=${names?.error && 'bad'} title=${cut(text, 2_000)}>${cut(text)}</span><//>
     <${Cell}>${transaction && html`<${HexLink} value=${transaction.from} to="address" name=${names?.from} />`}<//>
     <${Cell}>${target && html`<${HexLink} value=${target} to="address" name=${names?.to} />`}<//>
@@ -82,23 +82,34 @@ export function callText(transaction: RpcTransaction | null | undefined, names: 
   return names?.call ?? transaction.input.slice(0, 10)
 }
 
-type OutcomeProps = Readonly<{ receipt: RpcReceipt | null | undefined }>
+interface OutcomeProps {
+  readonly receipt: RpcReceipt | null | undefined
+  /** Why it failed: receipts before Byzantium have no status. */
+  readonly error?: string | null | undefined
+}
 
 /** Success, failure or waiting, as a form and a colour. */
-export function Outcome({ receipt }: OutcomeProps): VNode {
+export function Outcome({ receipt, error }: OutcomeProps): VNode {
   if (receipt === undefined) return html`<span class="outcome"></span>`
-  const [kind, word] = outcomeOf(receipt)
+  const [kind, word] = outcomeOf(receipt, error)
   return html`<span class=${`outcome ${kind}`} role="img" aria-label=${word} title=${word}></span>`
 }
 
 /** The same in a word. */
-export function OutcomeBadge({ receipt }: OutcomeProps): VNode | false {
+export function OutcomeBadge({ receipt, error }: OutcomeProps): VNode | false {
   if (receipt === undefined) return false
-  const [kind, word] = outcomeOf(receipt)
+  const [kind, word] = outcomeOf(receipt, error)
   return html`<span class=${`badge ${kind}`}>${word}</span>`
 }
 
-function outcomeOf(receipt: RpcReceipt | null): readonly [kind: string, word: string] {
+export function hasFailed({ status }: RpcReceipt, error: OutcomeProps['error']): boolean {
+  return status === undefined ? typeof error === 'string' : status === '0x0'
+}
+
+function outcomeOf(
+  receipt: RpcReceipt | null,
+  error: OutcomeProps['error'],
+): readonly [kind: string, word: string] {
   if (receipt === null) return ['warn', 'Pending']
-  return receipt.status === '0x0' ? ['bad', 'Failed'] : ['good', 'Succeeded']
+  return hasFailed(receipt, error) ? ['bad', 'Failed'] : ['good', 'Succeeded']
 }

@@ -12,7 +12,13 @@ import { Empty, Fact, Hex, HexLink, Linked, Long, Panel, Title, Waiting } from '
 import { Cell, indentAt, List } from '../parts/list.ts'
 import { Excerpt } from '../parts/source.ts'
 import { ChangeGroup } from '../parts/storage.ts'
-import { callText, OutcomeBadge, useDescription, useTransaction } from '../parts/transactions.ts'
+import {
+  callText,
+  hasFailed,
+  OutcomeBadge,
+  useDescription,
+  useTransaction,
+} from '../parts/transactions.ts'
 import type { RpcContract } from './account.ts'
 
 const MOST_EVENTS = 500
@@ -28,11 +34,11 @@ export function TransactionView({ route: { parts } }: ViewProps): VNode {
     return html`<h1>Transaction</h1><${Empty}>The chain has no such transaction. A reset may have dropped it.<//>`
   const transaction = read.value
   return html`
-    <div class="title flow"><${Title} text=${callText(transaction, names)} /><${OutcomeBadge} receipt=${receipt} />
+    <div class="title flow"><${Title} text=${callText(transaction, names)} /><${OutcomeBadge} receipt=${receipt} error=${names?.error} />
       ${left && html`<span class="badge warn">not in the chain: a revert or a reorg left it</span>`}
       ${receipt && html`<nav aria-label="Transaction"><a class="button" href=${linkTo(['debug', hash])}>Debug step by step</a></nav>`}
     </div>
-    ${receipt?.status === '0x0' && html`<${Explanation} hash=${hash} error=${names?.error ?? 'it failed'} />`}
+    ${receipt && hasFailed(receipt, names?.error) && html`<${Explanation} hash=${hash} error=${names?.error ?? 'it failed'} />`}
     <${Panel} title="Transaction"><${TransactionFacts} ...${{ transaction, receipt, names, left }} /><//>
     ${names && names.console.length > 0 && html`<${Panel} title="Console"><ol class="inset">${names.console.map((line) => html`<li><code><${Linked} text=${line} /></code></li>`)}</ol><//>`}
     ${receipt && html`<${Trace} hash=${hash} />`}

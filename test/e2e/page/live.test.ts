@@ -63,6 +63,17 @@ test('a revert takes blocks away, and a new one takes their place', async () => 
   expect(await rowsOf('Newest transactions').filter({ hasText: '2 wei' }).count()).toBe(0)
 })
 
+test('a failure is one before Byzantium too, where receipts have no status', async () => {
+  const old = await startChain({ hardfork: 'homestead' })
+  stage.others.push(old)
+  const order = { from: ALICE, data: '0xfe', gas: '0x30000' }
+  await old.request({ method: 'eth_sendTransaction', params: [order] }).catch(() => undefined)
+  await stage.page.goto((await old.listen()).url)
+  await rowsOf('Newest transactions').getByRole('img', { name: 'Failed' }).waitFor()
+  await rowsOf('Newest transactions').getByRole('link').first().click()
+  await stage.page.getByRole('region', { name: 'Why it failed' }).waitFor()
+})
+
 test('an open page goes on when devchain was restarted', async () => {
   await send({ value: '0x7' })
   await stage.page.goto(stage.url)
