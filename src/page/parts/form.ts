@@ -39,7 +39,7 @@ export function CallForm(props: FormProps): VNode {
       (label, i) =>
         html`<button type=${i === 0 ? 'submit' : 'button'} class=${classes(i === last && 'main', isDangerous && 'danger')} disabled=${!calls || run.state === 'running'}
           onClick=${() => i > 0 && calls && begin(calls[i]!)}>${label}</button>`,
-    )}${made instanceof Error && html`<span class="dim">${made.message}</span>`}</div>
+    )}<span class="dim" aria-live="polite">${made instanceof Error && made.message}</span></div>
     ${result ? result(run) : html`<${RunResult} run=${run} />`}
     ${calls && html`<${CallCode} calls=${calls[last]} />`}
   </form>`

@@ -1,6 +1,6 @@
 // The live log: calls of all clients but this page, filtered and searched.
 import { useMemo, useState } from 'preact/hooks'
-import { plural, short } from '../../core/format.ts'
+import { bytes, plural, short } from '../../core/format.ts'
 import { callLog, type LoggedCall } from '../data/calllog.ts'
 import { cut, isHash } from '../data/format.ts'
 import { linkTo } from '../data/route.ts'
@@ -64,9 +64,10 @@ function CallCells({ call }: { call: LoggedCall }): VNode {
     <${Cell} className=${error === null ? '' : 'bad'}>${method}<//>
     <${Cell} className=${text === null ? 'dim mono' : ''}><span title=${cut(text ?? shown, 2_000)}>${text ?? shown.slice(1, -1)}</span><//>
     <${Cell} className=${error === null ? 'dim' : 'bad'}>${
-      error === null && isHash(outcome)
-        ? html`<a class="mono" href=${linkTo([/Transaction/.test(method) ? 'tx' : 'block', outcome])} title=${outcome}>${short(outcome)}</a>`
-        : html`<span title=${outcome}>${outcome}</span>`
+      // the words that other methods return may look like hashes
+      error === null && /send.*Transaction/i.test(method) && isHash(outcome)
+        ? html`<a class="mono" href=${linkTo(['tx', outcome])} title=${outcome}>${short(outcome)}</a>`
+        : html`<span title=${outcome}>${isHash(outcome) ? bytes(outcome) : outcome}</span>`
     }<//>
     <${Cell} className="dim">${method !== 'console.log' && `${durationMs < 10 ? durationMs.toFixed(1) : Math.round(durationMs)} ms`}<//>`
 }

@@ -51,7 +51,10 @@ test('the log is filtered by kind, searched and cleared', async () => {
     .toBeGreaterThan(1)
   await post('hardhat_mine', '0x2')
   await post('web3_sha3', '0x68656c6c6f')
-  await rows().filter({ hasText: 'web3_sha3' }).waitFor()
+  const hashed = rows().filter({ hasText: 'web3_sha3' })
+  await hashed.waitFor()
+  // a word, and neither a block nor a transaction
+  expect(await hashed.getByRole('link').count()).toBe(0)
   await stage.page.getByLabel('Kind of calls').selectOption('Acts on the chain')
   await rows().filter({ hasText: 'web3_sha3' }).waitFor({ state: 'detached' })
   expect(await rows().count()).toBe(2)
