@@ -104,20 +104,35 @@ export class Contracts {
     )
   }
 
-  /** Slots that differ between two states of an account, by name. */
+  /** The same of two worlds. Of a fork, also the variables of the layout that it has not fetched. */
+  async changesBetween(
+    state: ChainState,
+    address: Address,
+    ...worlds: readonly [World, World]
+  ): Promise<readonly string[]> {
+    const [before, after] = worlds.map((world) => accountAt(world, address))
+    if (state.config.upstream === undefined) return await this.changes(state, { before, after })
+    const named: NamedSlot[] = []
+    for (const world of worlds) named.push(...(await this.storage(state, world, address)))
+    return await this.changes(state, { before, after }, new Set(named.map(({ slot }) => slot)))
+  }
+
+  /** Slots that differ between two states of an account, by name. @param slots those that are compared; by default, all */
   async changes(
     state: ChainState,
     { before, after }: Pick<DirectChange, 'before' | 'after'>,
+    slots?: ReadonlySet<bigint>,
   ): Promise<readonly string[]> {
+    const account = after ?? before
+    if (account === undefined) return []
     const [old, now] = [before?.storage ?? emptyStorage, after?.storage ?? emptyStorage]
-    const { address } = (after ?? before)!
     const read: ReadSlot = (slot) => ({
       before: slotValue(old, slot),
       after: slotValue(now, slot),
     })
-    const changed = slotChanges(slotsOf(old, now), read).slice(0, MOST_SLOTS)
+    const changed = slotChanges([...(slots ?? slotsOf(old, now))], read).slice(0, MOST_SLOTS)
     if (changed.length === 0) return []
-    const naming = await this.#namingOf(state, this.#names.world, address)
+    const naming = await this.#namingOf(state, this.#names.world, account.address)
     return storageTexts(naming, changed, read)
   }
 

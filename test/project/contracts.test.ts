@@ -124,6 +124,18 @@ test('devchain_storage names members, elements and keys, and decodes their value
   expect(await storageOf(shelf, '0x1')).toEqual(before)
 })
 
+test('devchain_storageChanges has all that differs, of accounts of any size', async () => {
+  const slot = (number: number): string => `0x${number.toString(16).padStart(64, '0')}`
+  for (let i = 1; i <= 1_100; i++) await ask('hardhat_setStorageAt', BOB, slot(i), slot(7))
+  await ask('evm_mine')
+  for (let i = 1_101; i <= 1_105; i++) await ask('hardhat_setStorageAt', BOB, slot(i), slot(i))
+  const changes = (await ask('devchain_storageChanges', BOB, '0x0', 'latest')) as string[]
+  const expected = [1_101, 1_102, 1_103, 1_104, 1_105].map(
+    (i) => `slot 0x${i.toString(16)} 0 → ${i}`,
+  )
+  expect(changes.toSorted()).toEqual(expected)
+})
+
 test('devchain_storage reads the storage of a proxy by the layout of what it runs', async () => {
   const coin = await deploy(ask, initCode(project, 'Coin', [5n]))
   const proxy = await deploy(ask, initCode(project, 'Proxy', [coin]))

@@ -26,7 +26,7 @@ import {
 } from '../../rpc/primitives.ts'
 import { type Decoder, type Encoder, invalid } from '../../rpc/schema.ts'
 import { type Methods, method } from '../common/context.ts'
-import { blockOrLatest } from '../wire/decodeblock.ts'
+import { blockOrLatest, blockReference } from '../wire/decodeblock.ts'
 import { either, isText, keyed, members, refined } from '../wire/decodeobject.ts'
 import { transactionHash } from '../wire/decodetransaction.ts'
 import {
@@ -134,6 +134,26 @@ export const projectMethods: Methods = [
       const contracts = await project.contracts()
       const { world } = await stateAt(chain, block, caller)
       return contracts.storage(chain.state, world, account)
+    },
+  }),
+  method('devchain_storageChanges', {
+    summary:
+      'Returns how the storage of an account differs between two blocks, by the names in its layout.',
+    params: [
+      param('account', address),
+      param('before', blockReference),
+      param('after', blockReference),
+    ],
+    result: list(text),
+    example: { params: [ACCOUNT, 'earliest', 'latest'], result: [] },
+    onFork: 'here',
+    handle: async ({ chain, caller, project }, account, ...blocks) => {
+      const contracts = await project.contracts()
+      const [older, newer] = [
+        await stateAt(chain, blocks[0], caller),
+        await stateAt(chain, blocks[1], caller),
+      ]
+      return await contracts.changesBetween(chain.state, account, older.world, newer.world)
     },
   }),
   method('devchain_directChanges', {

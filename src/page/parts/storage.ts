@@ -1,5 +1,5 @@
 // The storage of accounts, and what changed in it: by name where the compiler's layout is known, or else by slot.
-import { short } from '../../core/format.ts'
+import { number as count, short } from '../../core/format.ts'
 import { cut } from '../data/format.ts'
 import type { RpcSlot } from '../data/shapes.ts'
 import type { BlockParam } from '../data/time.ts'
@@ -8,13 +8,17 @@ import { type Children, html, type VNode } from '../html.ts'
 import { Copy, Empty, HexLink, Long, Waiting } from './basics.ts'
 import { Cell, List } from './list.ts'
 
+/** Slots that are read. */
+const MOST_SLOTS = 1_000
+
 export function Storage({ address, block }: { address: string; block: BlockParam }): VNode {
   const read = useRead<readonly RpcSlot[]>('devchain_storage', [address, block], 'now')
   const slots = read.value
   if (slots === undefined) return html`<${Waiting} read=${read} />`
   const hasNames = slots.length === 0 || slots.some(({ name }) => name !== null)
   const noNames = html`<${Empty}>Names need <code>storageLayout</code> in the output of the compiler.<//>`
-  return html`${!hasNames && noNames}<${List} label="Storage" kind="slots" columns=${['Name', 'Value', 'Type', 'Slot']} items=${slots} most=${18} rowHeight=${36}
+  const isCut = new Set(slots.map(({ slot }) => slot)).size >= MOST_SLOTS
+  return html`${!hasNames && noNames}${isCut && html`<${Empty}>Of more than ${count(MOST_SLOTS)} slots, the first in the order of their hashes are shown.<//>`}<${List} label="Storage" kind="slots" columns=${['Name', 'Value', 'Type', 'Slot']} items=${slots} most=${18} rowHeight=${36}
       empty="The storage is empty." keyOf=${({ slot, name }: RpcSlot) => `${slot} ${name}`} row=${(slot: RpcSlot) => html`<${SlotCells} slot=${slot} />`} />`
 }
 
@@ -47,19 +51,9 @@ export interface BetweenProps {
 
 /** What changed between two blocks; nothing for an account whose storage did not. */
 export function ChangesBetween({ address, name, from, at }: BetweenProps): VNode | false {
-  const { value: before } = useRead<readonly RpcSlot[]>('devchain_storage', [address, from], 'era')
-  const { value: after } = useRead<readonly RpcSlot[]>('devchain_storage', [address, at], 'era')
-  const changes = before && after ? changesOf(before, after) : []
+  const method = 'devchain_storageChanges'
+  const { value: changes = [] } = useRead<readonly string[]>(method, [address, from, at], 'era')
   return changes.length > 0 && html`<${ChangeGroup} ...${{ address, name, changes }} />`
-}
-
-function changesOf(before: readonly RpcSlot[], after: readonly RpcSlot[]): readonly string[] {
-  const nameOf = ({ name, slot }: RpcSlot): string => name ?? `slot ${placeOf(slot)}`
-  const old = new Map(before.map((each) => [nameOf(each), each.value]))
-  const now = new Map(after.map((each) => [nameOf(each), each.value]))
-  return [...new Set([...now.keys(), ...old.keys()])]
-    .filter((name) => old.get(name) !== now.get(name))
-    .map((name) => `${name} ${old.get(name) ?? '0'} → ${now.get(name) ?? '0'}`)
 }
 
 /** A slot or a word without zeros before it, shortened. */

@@ -164,7 +164,7 @@ test('the difference of two points has storage, and blocks have the acts that go
   await stage.rpc('hardhat_setStorageAt', BOB, '0x7', `0x${'9'.padStart(64, '0')}`)
   await pay(1n)
   await stage.open('#/time?at=4&from=2')
-  await stage.page.getByText('slot 0x7 0 → 0x9').waitFor()
+  await stage.page.getByText('slot 0x7 0 → 9').waitFor()
   await stage.open('#/block/2')
   await stage.page.getByText('Go back to block 2', { exact: true }).first().waitFor()
 })
