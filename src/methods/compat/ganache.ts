@@ -58,6 +58,7 @@ export const GANACHE: Profile = {
   },
   block: { pendingNulls: [], hasTotals: true },
   clientVersion: (_, own) => `Ganache/EthereumJS TestRPC/${own}`,
+  wildcardsNeedTopics: true,
   ack: true,
   secondsAhead: Number,
   failure,

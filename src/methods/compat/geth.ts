@@ -104,6 +104,7 @@ export const GETH: Profile = {
   emptyTrieProof: [],
   tracesGenesis: false,
   logsBeyondHead: 'none',
+  wildcardsNeedTopics: true,
   poolSender: (sender) => checksumAddress(sender),
   failure,
   errors: {

@@ -93,6 +93,7 @@ export const HARDHAT: Profile = {
   mined: '0',
   filters: 'lenient',
   filterHistory: 'all',
+  wildcardsNeedTopics: true,
   pollsSubscriptions: true,
   pendingTransactions: 'all',
   hasLeastPriceWithBaseFee: false,

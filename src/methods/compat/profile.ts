@@ -71,6 +71,8 @@ export class Profile {
   readonly filters: 'strict' | 'lenient' = 'strict'
   /** Whether a log filter's first poll includes stored logs: never, only with `fromBlock`, or always. */
   readonly filterHistory: 'none' | 'named' | 'all' = 'none'
+  /** Whether a wildcard of a log query asks for a topic at its position; else it also matches none. */
+  readonly wildcardsNeedTopics: boolean = false
   /** Whether subscriptions without a WebSocket work as filters; else they are refused. */
   readonly pollsSubscriptions: boolean = false
   /** `eth_pendingTransactions`: executable ones of the node's accounts, or all. */

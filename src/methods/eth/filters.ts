@@ -123,9 +123,13 @@ export const filterMethods: Methods = [
     example: { params: [EXAMPLE_QUERY], result: '0x1' },
     effects: 'node',
     describe: ([query], id) => `${queryText(query)}, filter ${id}`,
-    handle: ({ filters, profile: { filterHistory } }, query) => {
+    handle: ({ filters, profile }, query) => {
+      const { filterHistory } = profile
       const isNamed = filterHistory === 'named' && query.from !== undefined
-      return filters.addLogFilter(query, filterHistory === 'all' || isNamed ? 'stored' : 'new')
+      return filters.addLogFilter(
+        asMeant(profile, query),
+        filterHistory === 'all' || isNamed ? 'stored' : 'new',
+      )
     },
   }),
   method('eth_newBlockFilter', {
@@ -189,7 +193,8 @@ export const filterMethods: Methods = [
     handle: async (context, query) => {
       const { chain, caller, profile } = context
       refuseFuture(chain, query, profile.logsBeyondHead)
-      return answerLogs(context, await findLogs(chain, query, { cancellation: caller }))
+      const logs = await findLogs(chain, asMeant(profile, query), { cancellation: caller })
+      return answerLogs(context, logs)
     },
   }),
   method('eth_subscribe', {
@@ -200,8 +205,9 @@ export const filterMethods: Methods = [
     example: { params: ['newHeads'] },
     effects: 'node',
     describe: ([kind, given], id) => `${subscriptionText(kind, given)}, id ${short(String(id))}`,
-    handle: (context, kind, given) => {
+    handle: (context, kind, asked) => {
       const { caller, chain, peers, profile, subscriptions } = context
+      const given = { ...asked, query: asMeant(profile, asked.query) }
       const { session } = caller
       const isIgnored = profile.filters === 'lenient' && kind === 'newPendingTransactions'
       if (!isIgnored || given.given !== 'an object') checkDetails(kind, given)
@@ -233,6 +239,10 @@ export function queryText({ addresses, topics }: LogQuery): string {
   const count = topics.filter((each) => each !== null && each.length > 0).length
   const from = addresses.length === 0 ? '' : ` of ${listed(addresses)}`
   return `logs${from}${count === 0 ? '' : `, by ${plural(count, 'topic')}`}`
+}
+
+function asMeant({ wildcardsNeedTopics }: Profile, query: LogQuery): LogQuery {
+  return wildcardsNeedTopics ? { ...query, leastTopics: query.topics.length } : query
 }
 
 /** A block filter, starting as in the profile's node. */

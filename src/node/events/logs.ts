@@ -36,6 +36,8 @@ export interface LogQuery {
   readonly addresses: readonly Address[]
   /** By position: null or no alternatives match anything, else any of the alternatives. */
   readonly topics: readonly TopicFilter[]
+  /** Topics that a log has at least, as wildcards at the end ask for in most nodes; by default they ask for none. */
+  readonly leastTopics?: number | undefined
 }
 
 export type TopicFilter = readonly Hash[] | null
@@ -79,9 +81,10 @@ function addPending(entries: LogEntry[], block: LoggedBlock, query: LogQuery): v
 
 /** A wildcard also matches a missing topic, so nulls at the end of `topics` change nothing (spec 2.6). */
 export function matches(
-  { addresses, topics }: Pick<LogQuery, 'addresses' | 'topics'>,
+  { addresses, topics, leastTopics = 0 }: Pick<LogQuery, 'addresses' | 'topics' | 'leastTopics'>,
   log: Log,
 ): boolean {
+  if (log.topics.length < leastTopics) return false
   if (addresses.length > 0 && !addresses.includes(log.address)) return false
   return topics.every((alternatives, position) => {
     const topic = log.topics[position]

@@ -367,6 +367,22 @@ export const ANVIL: readonly Scenario[] = [
     members: ['blockNumber'],
   },
   {
+    name: 'logs with fewer topics than a query has wildcards',
+    nodes: ['anvil', 'hardhat', 'ganache'],
+    // logs once with a topic and once without
+    setup: [
+      ['eth_sendTransaction', { from: ALICE, data: '0x60015f5fa15f5fa000', gas: '0x186a0' }],
+      ['eth_newFilter', { topics: [null] }],
+    ],
+    ask: [
+      ...[[], [null], [null, null], [`0x${'0'.repeat(63)}1`, null]].map(
+        (topics) => ['eth_getLogs', { topics }] as const,
+      ),
+      ['eth_getFilterLogs', '{1}'],
+    ],
+    members: ['topics'],
+  },
+  {
     name: 'data that is empty text',
     nodes: ['anvil', 'hardhat'],
     ask: [transfer({ data: '' }), ['eth_call', { from: ALICE, to: BOB, input: '' }, 'latest']],

@@ -250,3 +250,14 @@ describe('the results and units of --compat', () => {
     expect(await revert()).toBe(twice)
   })
 })
+
+test.each<[Node | undefined, number]>([
+  [undefined, 2],
+  ['geth', 1],
+])('%s finds %i logs for a wildcard, of which one has a topic', async (compat, count) => {
+  await using devchain = await createDevchain({ compat, baseFee: 0n })
+  const ask = (method: string, params: readonly unknown[]) => devchain.request({ method, params })
+  const request = { from: ALICE, data: '0x60015f5fa15f5fa000', gas: '0x186a0', gasPrice: '0x0' }
+  await ask('eth_sendTransaction', [request])
+  expect(await ask('eth_getLogs', [{ topics: [null] }])).toHaveLength(count)
+})
