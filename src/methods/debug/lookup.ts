@@ -19,7 +19,7 @@ import type { Chain } from '../../node/chain/chain.ts'
 import { recordAt, stateAt } from '../../node/chain/lookup.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import { blockByNumber, headOf } from '../../node/ledger/blocktree.ts'
-import { knownBlock } from '../../node/ledger/leftblocks.ts'
+import { knownParent } from '../../node/ledger/leftblocks.ts'
 import { withWorldReady } from '../../node/ledger/packing/keptrecord.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
 import { reorganize } from '../../node/mining/reorganize.ts'
@@ -280,11 +280,11 @@ async function modified(
   return differences(before.world, end.world)
 }
 
-function parentOf({ state }: Chain, { block: { header } }: BlockRecord): BlockRecord {
-  const parent =
-    knownBlock(state, header.parentHash) ?? blockByNumber(state.tree, header.number - 1n)
+function parentOf({ state }: Chain, record: BlockRecord): BlockRecord {
+  const { number } = record.block.header
+  const parent = knownParent(state, record) ?? blockByNumber(state.tree, number - 1n)
   if (parent !== undefined) return parent
-  const message = `block ${header.number} has no parent here to compare it with`
+  const message = `block ${number} has no parent here to compare it with`
   throw new DevchainError('NOT_FOUND', message)
 }
 

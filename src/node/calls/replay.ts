@@ -22,7 +22,7 @@ import { runBlock } from '../import/validate.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import { headOf, type TransactionPlace } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
-import { knownBlock, knownPlace } from '../ledger/leftblocks.ts'
+import { knownParent, knownPlace } from '../ledger/leftblocks.ts'
 import { withWorldReady } from '../ledger/packing/keptrecord.ts'
 import type { BlockReference } from '../ledger/references.ts'
 import { blockEnvironment, blockStart, nextBlockEnvironment } from '../mining/environment.ts'
@@ -237,10 +237,10 @@ export async function worldBefore(
 }
 
 /** @throws {DevchainError} `NOT_FOUND` when the parent is not kept */
-export function parentToRunOn(state: ChainState, { block: { header } }: BlockRecord): BlockRecord {
-  const parent = knownBlock(state, header.parentHash)
+export function parentToRunOn(state: ChainState, record: BlockRecord): BlockRecord {
+  const parent = knownParent(state, record)
   if (parent !== undefined) return parent
-  const message = `block ${header.number} has no parent on this chain, so there is no state to run it on`
+  const message = `block ${record.block.header.number} has no parent on this chain, so there is no state to run it on`
   throw new DevchainError('NOT_FOUND', message)
 }
 

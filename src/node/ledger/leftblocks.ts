@@ -48,6 +48,16 @@ export function knownBlock({ tree, left }: Branches, hash: Hash): BlockRecord | 
   return blockByHash(tree, hash)
 }
 
+/** As it was before the block: on other branches its accounts may have been set otherwise since. */
+export function knownParent(
+  state: Branches,
+  { block: { hash, header } }: BlockRecord,
+): BlockRecord | undefined {
+  const trees = [state.tree, ...state.left.map(({ tree }) => tree)]
+  const own = trees.find((tree) => singleByHash(tree, hash) !== undefined)
+  return (own && blockByHash(own, header.parentHash)) ?? knownBlock(state, header.parentHash)
+}
+
 /** @throws {DevchainError} `NOT_FOUND` if no block has the transaction */
 export function minedPlace(state: Branches, hash: Hash): TransactionPlace {
   const place = knownPlace(state, hash)

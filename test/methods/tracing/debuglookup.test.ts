@@ -46,3 +46,29 @@ test('debug_freeOSMemory collects garbage', async () => {
   await ask('debug_freeOSMemory')
   expect([kept.deref(), lost.deref()]).toEqual([held, undefined])
 })
+
+test('a block that a revert left runs again on accounts as they were set before it', async () => {
+  const [from] = await ask<string[]>('eth_accounts')
+  await ask('evm_mine')
+  const snapshot = await ask('evm_snapshot')
+  const code = '0x60005460005260206000f3'
+  await ask('anvil_setCode', CONTRACT, code)
+  await ask('anvil_setStorageAt', CONTRACT, '0x0', `0x${'7'.padStart(64, '0')}`)
+  const hash = await ask<string>('eth_sendTransaction', { from, to: CONTRACT, gas: '0x30000' })
+  const { hash: block } = await ask<{ hash: string }>('eth_getBlockByNumber', 'latest', false)
+  await ask('evm_revert', snapshot)
+  await ask('anvil_setCode', OTHER, '0x00')
+  const before = { code, storage: { [`0x${'0'.repeat(64)}`]: `0x${'7'.padStart(64, '0')}` } }
+  const options = { tracer: 'prestateTracer' }
+  expect(await ask('debug_traceTransaction', hash, options)).toMatchObject({ [CONTRACT]: before })
+  expect(await ask('trace_replayTransaction', hash)).toMatchObject({
+    output: `0x${'7'.padStart(64, '0')}`,
+  })
+  expect(await ask('debug_storageRangeAt', block, 0, CONTRACT, '0x', 1)).toMatchObject({
+    storage: { [keccakHash(new Uint8Array(32))]: { value: `0x${'7'.padStart(64, '0')}` } },
+  })
+  expect(await ask('debug_getModifiedAccountsByHash', block)).not.toContain(CONTRACT)
+  expect(await ask('debug_executionWitness', block)).toMatchObject({
+    codes: expect.arrayContaining([code]),
+  })
+})
