@@ -28,38 +28,18 @@ const PRINTED = { method: 'console.log', params: [], durationMs: 0, result: '', 
 /** Sends `change` when calls came. */
 class CallLog extends EventTarget {
   #count = 0
-  #isSubscribed = false
   #timer: ReturnType<typeof setTimeout> | undefined
   /** Oldest first. */
   calls: LoggedCall[] = []
-  problem: Error | undefined
 
   constructor() {
     super()
-    client.addEventListener('change', () => this.#follow())
-    this.#follow()
+    client.subscribe('calls', (news) => this.#take(news as CallNews))
   }
 
   clear(): void {
     this.calls = []
     this.#announce()
-  }
-
-  /** A subscription ends with its connection. */
-  #follow(): void {
-    const isOpen = client.view.status === 'open'
-    if (!isOpen || this.#isSubscribed) {
-      this.#isSubscribed &&= isOpen
-      return
-    }
-    this.#isSubscribed = true
-    this.problem = undefined
-    client
-      .subscribe('calls', (news) => this.#take(news as CallNews))
-      .catch((error: Error) => {
-        this.problem = error
-        this.#announce()
-      })
   }
 
   #take({ console: printed, ...call }: CallNews): void {

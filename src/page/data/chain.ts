@@ -28,6 +28,8 @@ export interface Kept {
   readonly size: number
 }
 
+type Listener = (result: unknown) => void
+
 type RpcPool = Readonly<Record<'pending' | 'queued', string>>
 
 type ChangeNews = Readonly<
@@ -48,7 +50,11 @@ class ChainClient extends EventTarget {
   readonly socket: RpcSocket
   #kept = new LruCache<string, Kept>(KEPT, KEPT_SIZE)
   readonly #running = new Map<string, Promise<Kept>>()
-  readonly #news = new Map<string, (result: unknown) => void>()
+  /** Listeners by kind of subscription, and by the subscription of this connection. */
+  readonly #kinds = new Map<string, Listener>([
+    ['changes', (result) => this.#take(result as ChangeNews)],
+  ])
+  readonly #news = new Map<string, Listener>()
   #view: ChainView = {
     status: 'connecting',
     head: undefined,
@@ -115,8 +121,14 @@ class ChainClient extends EventTarget {
     return reading
   }
 
-  /** Notifications of a subscription, which ends with the connection. */
-  async subscribe(kind: string, listener: (result: unknown) => void): Promise<void> {
+  /** Notifications of this kind from now on, through all connections. */
+  subscribe(kind: string, listener: Listener): void {
+    this.#kinds.set(kind, listener)
+    // without a connection, the next one begins with it
+    void this.#listen(kind, listener).catch(() => undefined)
+  }
+
+  async #listen(kind: string, listener: Listener): Promise<void> {
     this.#news.set(await this.request<string>('eth_subscribe', kind), listener)
   }
 
@@ -124,7 +136,7 @@ class ChainClient extends EventTarget {
     this.#news.clear()
     this.#kept = new LruCache(KEPT, KEPT_SIZE)
     try {
-      await this.subscribe('changes', (result) => this.#take(result as ChangeNews))
+      await Promise.all([...this.#kinds].map((each) => this.#listen(...each)))
       const [block, status] = await Promise.all([
         this.request<{ number: string; hash: string }>('eth_getBlockByNumber', 'latest', false),
         // its module may be disabled

@@ -6,7 +6,7 @@ import { cut, isHash } from '../data/format.ts'
 import { linkTo } from '../data/route.ts'
 import { useEvents } from '../data/use.ts'
 import { html, typedIn, type VNode } from '../html.ts'
-import { Failure, Panel } from '../parts/basics.ts'
+import { Panel } from '../parts/basics.ts'
 import { Cell, List } from '../parts/list.ts'
 
 const FILTERS: Readonly<Record<string, (call: LoggedCall) => boolean>> = {
@@ -40,7 +40,6 @@ export function LogView(): VNode {
           onInput=${(event: Event) => setWord(typedIn(event))} />
         <button type="button" onClick=${() => log.clear()}>Clear</button>
       </div>
-      ${log.problem !== undefined && html`<${Failure} error=${log.problem} />`}
       <${List} key=${`${filter} ${word}`} label="Calls" kind="logged" columns=${['Time', 'Method', 'Call', 'Result', 'Took']} items=${found} added=${found.length} rowHeight=${36}
         empty=${calls.length === 0 ? 'No calls yet. Calls of other clients appear here as they come.' : 'No call matches.'}
         keyOf=${({ id }: LoggedCall) => id} row=${(call: LoggedCall) => html`<${CallCells} call=${call} />`} />

@@ -9,10 +9,16 @@ import { ALICE, BOB } from './swap.ts'
 
 const stage = new Stage()
 
-const post = async (method: string, ...params: readonly unknown[]): Promise<unknown> => {
+const postTo = async (
+  path: string,
+  method: string,
+  params: readonly unknown[],
+): Promise<unknown> => {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-  return await (await fetch(stage.url, { method: 'POST', body })).json()
+  return await (await fetch(stage.url + path, { method: 'POST', body })).json()
 }
+const post = (method: string, ...params: readonly unknown[]): Promise<unknown> =>
+  postTo('', method, params)
 const rows = (): Locator => stage.page.getByRole('table', { name: 'Calls' }).getByRole('row')
 const open = async (): Promise<void> => {
   await stage.page.goto(`${stage.url}/#/log`)
@@ -82,6 +88,23 @@ test('the log goes on after a restart of devchain', async () => {
       return await rows().filter({ hasText: 'eth_gasPrice' }).count()
     })
     .toBeGreaterThan(0)
+})
+
+test('the log goes on after a connection that ended while the page was hidden', async () => {
+  const { page } = stage
+  await page.addInitScript(`Object.defineProperty(document, 'hidden', { get: () => true })`)
+  await page.goto(`${stage.url}/7#/log`)
+  await page.getByText('No calls yet.').waitFor()
+  const call = async (): Promise<number> => {
+    await postTo('/7', 'web3_clientVersion', [])
+    return await rows().filter({ hasText: 'web3_clientVersion' }).count()
+  }
+  await expect.poll(call).toBeGreaterThan(0)
+  await page.getByRole('button', { name: 'Clear' }).click()
+  const opened = page.waitForEvent('websocket')
+  await fetch(`${stage.url}/7/restart`, { method: 'POST' })
+  await opened
+  await expect.poll(call, { timeout: 5_000 }).toBeGreaterThan(0)
 })
 
 test('the terminal shows what somebody does with the page, and none of its reads', async () => {
