@@ -4,6 +4,7 @@ import { bytesFromHex, type Hash, parseAddress } from '../core/hex.ts'
 import { isObject } from '../core/objects.ts'
 import { type Progress, Progresses } from '../core/progress.ts'
 import { type MaybePromise, whenThere } from '../core/promises.ts'
+import { yielder } from '../core/yield.ts'
 import { LinkEntrance } from '../link/door.ts'
 import type { MethodContext, RequestWatch } from '../methods/common/context.ts'
 import { programVersion } from '../methods/common/version.ts'
@@ -270,6 +271,7 @@ export class Backend implements Target {
   readonly #watch: RequestWatch
   /** For in-process requests, which have no connection. */
   readonly #ownProcess = new Caller()
+  readonly #yieldIfDue = yielder()
   #requests = 0
 
   constructor(parts: Parts) {
@@ -333,10 +335,13 @@ export class Backend implements Target {
     return this.#parts.dispatcher.dispatch(this.#contextOf(caller, false), message)
   }
 
-  /** @throws {RpcError} the error that a client over the wire would get */
+  /**
+   * Of the own program, which may poll without a pause: the timers of mining get their turn.
+   * @throws {RpcError} the error that a client over the wire would get
+   */
   request(method: string, params?: unknown): Promise<Json> {
     const context = this.#contextOf(this.#ownProcess, false)
-    return this.#parts.dispatcher.request(context, method, params)
+    return this.#parts.dispatcher.request(context, method, params).finally(this.#yieldIfDue)
   }
 
   /** The project's own HTTP pages; their chain requests are not logged. */

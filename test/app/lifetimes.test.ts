@@ -236,3 +236,13 @@ test('a chain that cannot be opened is an error with the id of the request', asy
     error: { code: -32000 },
   })
 })
+
+test('a program that polls without a pause lets timers, such as those of mining, have their turn', async () => {
+  await using devchain = await createDevchain({ noArtifacts: true })
+  let hadTurn = false
+  setImmediate(() => {
+    hadTurn = true
+  })
+  for (let polls = 0; polls < 100_000 && !hadTurn; polls++) await devchain.request(height)
+  expect(hadTurn).toBe(true)
+})
