@@ -20,7 +20,7 @@ import type { Rerun } from '../chain/failedrun.ts'
 import { recordAt } from '../chain/lookup.ts'
 import { runBlock } from '../import/validate.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
-import { headOf, type TransactionPlace } from '../ledger/blocktree.ts'
+import { headOf, isCanonical, type TransactionPlace } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { knownParent, knownPlace } from '../ledger/leftblocks.ts'
 import { withWorldReady } from '../ledger/packing/keptrecord.ts'
@@ -278,13 +278,14 @@ function environmentThen(state: ChainState, record: BlockRecord): BlockEnvironme
   return blockEnvironment(state, record, signed?.chainId)
 }
 
-/** Throws `NOT_FOUND` for a block of another node that this one would have refused. */
+/** Throws `NOT_FOUND` for a block that would now be refused, of another node or off the chain. */
 async function rerun(
-  { chain: { executor }, record, block, limits }: ReplayContext,
+  context: ReplayContext,
   index: number,
   before: World,
   tracerFor: TracerFor,
 ): Promise<TracedRun> {
+  const { record, block, limits } = context
   const transaction = record.block.transactions[index]!
   const target = targetOf(transaction, block)
   const tracer = tracerFor(target, index)
@@ -292,36 +293,44 @@ async function rerun(
   const job = { world: before, draft: undefined, block, transaction, limits, tracer, cancellation }
   let outcome: Outcome
   try {
-    outcome = await executor.transact(job)
+    outcome = await context.chain.executor.transact(job)
   } catch (error) {
-    throw replayError(record, error)
+    throw replayError(context, error)
   }
-  checkReplay(record, index, outcome)
+  checkReplay(context, index, outcome)
   return { target, before, outcome, transaction }
 }
 
-function replayError(record: BlockRecord, error: unknown): unknown {
-  const isRefused = record.isLoaded === true && error instanceof DevchainError
+function replayError(context: ReplayContext, error: unknown): unknown {
+  const why = whyOtherwise(context)
+  const isRefused = why !== undefined && error instanceof DevchainError
   if (!isRefused || isInterruption(error) || error.word === 'LIMIT_EXCEEDED') return error
-  return ranOtherwise(record, error.message)
+  return ranOtherwise(context.record, why, error.message)
 }
 
-/** A replay that differs is a bug here, and its trace would show something that never happened. */
-function checkReplay(record: BlockRecord, index: number, { gasUsed }: Outcome): void {
-  const { block, executed } = record
+/** A replay that differs without a reason is a bug here, and its trace would show something that never happened. */
+function checkReplay(context: ReplayContext, index: number, { gasUsed }: Outcome): void {
+  const { block, executed } = context.record
   const mined = executed[index]?.receipt.gasUsed
   if (mined === gasUsed) return
-  if (record.isLoaded === true) {
-    throw ranOtherwise(
-      record,
-      `transaction ${index} uses ${gasUsed} gas here and used ${mined} there`,
-    )
+  const why = whyOtherwise(context)
+  if (why !== undefined) {
+    const problem = `transaction ${index} uses ${gasUsed} gas here and used ${mined} there`
+    throw ranOtherwise(context.record, why, problem)
   }
   throw new Error(`replay of ${block.hash}, index ${index}: used ${gasUsed} gas, was ${mined}`)
 }
 
-function ranOtherwise({ block: { hash, header } }: BlockRecord, problem: string): DevchainError {
-  const message = `trace of block ${header.number} (${hash}) not found: it was made by another node, and re-executing it here gives a different result: ${problem}`
+/** Why the block may run otherwise now; undefined: it may not. */
+function whyOtherwise({ chain: { state }, record }: ReplayContext): string | undefined {
+  if (record.isLoaded === true) return 'it was made by another node'
+  return isCanonical(state.tree, record)
+    ? undefined
+    : 'accounts were set when it had left the chain'
+}
+
+function ranOtherwise({ block: { hash, header } }: BlockRecord, why: string, problem: string) {
+  const message = `trace of block ${header.number} (${hash}) not found: ${why}, and re-executing it here gives a different result: ${problem}`
   return new DevchainError('NOT_FOUND', message)
 }
 

@@ -72,3 +72,15 @@ test('a block that a revert left runs again on accounts as they were set before 
     codes: expect.arrayContaining([code]),
   })
 })
+
+test('a block off the chain whose accounts were set since is refused if it would run otherwise', async () => {
+  const [from] = await ask<string[]>('eth_accounts')
+  await ask('evm_mine')
+  await ask('anvil_setCode', CONTRACT, '0x600054')
+  const hash = await ask<string>('eth_sendTransaction', { from, to: CONTRACT, gas: '0x30000' })
+  await ask('anvil_rollback')
+  await ask('anvil_setCode', CONTRACT, '0x00')
+  await expect(ask('debug_traceTransaction', hash, {})).rejects.toThrow(
+    'accounts were set when it had left the chain',
+  )
+})
