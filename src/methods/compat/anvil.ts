@@ -142,6 +142,7 @@ export const ANVIL: Profile = {
     intervalsMoveClock: false,
     refusesFailingEstimates: false,
     callsSeeBaseFee: 'all',
+    backwardRangesAreEmpty: true,
     blocksInEpoch: 32n,
   },
   block: { pendingNulls: [], hasTotals: true },

@@ -367,6 +367,16 @@ export const ANVIL: readonly Scenario[] = [
     members: ['blockNumber'],
   },
   {
+    name: 'logs from a block to an earlier one',
+    nodes: ['anvil', 'hardhat'],
+    setup: [LOGGING, LOGGING, ['eth_newFilter', { fromBlock: '0x2', toBlock: '0x1' }]],
+    ask: [
+      ['eth_getLogs', { fromBlock: '0x2', toBlock: '0x1' }],
+      ['eth_getLogs', { toBlock: '0x1' }],
+      ['eth_getFilterLogs', '{2}'],
+    ],
+  },
+  {
     name: 'logs with fewer topics than a query has wildcards',
     nodes: ['anvil', 'hardhat', 'ganache'],
     // logs once with a topic and once without
