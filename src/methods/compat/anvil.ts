@@ -129,6 +129,7 @@ export const ANVIL: Profile = {
     callsBelowBaseFee: true,
     estimatesRunTransfers: false,
     needsSender: false,
+    increasesMoveSetTime: false,
     refusesBothPrices: false,
     keepsTypeWithoutPrice: false,
     poolAsksForBaseFee: true,

@@ -75,6 +75,7 @@ export const HARDHAT: Profile = {
     callsSeeBaseFee: 'none',
     backwardRangesAreEmpty: true,
     needsSender: false,
+    increasesMoveSetTime: false,
     callsComeFromFirst: true,
     usualPriceBeforeLondon: 8n * GWEI,
     offersPriceToLast: false,

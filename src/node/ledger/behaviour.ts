@@ -61,6 +61,8 @@ export const OWN_BEHAVIOUR = {
   snapshotIdsGoOn: true,
   /** Creations need data, also calls, estimates and raw transactions. */
   creationsNeedData: false,
+  /** An increase of the time moves the time that was set for the next block too; else that stays. */
+  increasesMoveSetTime: true,
   /** Interval blocks move the clock; else they run ahead of it, one second apart, until it catches up. */
   intervalsMoveClock: true,
   /** A send without gas fails if its estimate fails; else it gets the block's gas limit, and fails in a block. */

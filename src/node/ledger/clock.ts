@@ -107,6 +107,7 @@ export function increasedTime(state: ChainState, seconds: bigint, now: number): 
     const message = `expected a time of at most ${MAX_TIMESTAMP} seconds, got ${time + ahead} increased by ${seconds}`
     throw invalidParams(message)
   }
+  const { increasesMoveSetTime } = state.config.behaviour
   const pinned = clock.nextTimestamp
   if (pinned !== undefined && pinned + seconds > MAX_TIMESTAMP) {
     const message = `expected a time of at most ${MAX_TIMESTAMP} seconds, got ${pinned} (set for the next block) increased by ${seconds}`
@@ -116,7 +117,7 @@ export function increasedTime(state: ChainState, seconds: bigint, now: number): 
     ...clock,
     offset: clock.offset + seconds,
     adjustment: clock.adjustment + ahead,
-    nextTimestamp: pinned === undefined ? undefined : pinned + seconds,
+    nextTimestamp: pinned !== undefined && increasesMoveSetTime ? pinned + seconds : pinned,
   }
 }
 

@@ -367,6 +367,13 @@ export const ANVIL: readonly Scenario[] = [
     members: ['blockNumber'],
   },
   {
+    name: 'a block whose time was set before the clock moved on',
+    nodes: ['anvil', 'hardhat'],
+    setup: [['evm_setNextBlockTimestamp', 2_000_000_000], ['evm_increaseTime', 100], ['evm_mine']],
+    ask: [['eth_getBlockByNumber', 'latest', false]],
+    members: ['timestamp'],
+  },
+  {
     name: 'logs from a block to an earlier one',
     nodes: ['anvil', 'hardhat'],
     setup: [LOGGING, LOGGING, ['eth_newFilter', { fromBlock: '0x2', toBlock: '0x1' }]],
