@@ -302,10 +302,8 @@ async function rerun(
 }
 
 function replayError(context: ReplayContext, error: unknown): unknown {
-  const why = whyOtherwise(context)
-  const isRefused = why !== undefined && error instanceof DevchainError
-  if (!isRefused || isInterruption(error) || error.word === 'LIMIT_EXCEEDED') return error
-  return ranOtherwise(context.record, why, error.message)
+  if (!(error instanceof DevchainError) || isInterruption(error)) return error
+  return (error.word !== 'LIMIT_EXCEEDED' && ranOtherwise(context, error.message)) || error
 }
 
 /** A replay that differs without a reason is a bug here, and its trace would show something that never happened. */
@@ -313,24 +311,21 @@ function checkReplay(context: ReplayContext, index: number, { gasUsed }: Outcome
   const { block, executed } = context.record
   const mined = executed[index]?.receipt.gasUsed
   if (mined === gasUsed) return
-  const why = whyOtherwise(context)
-  if (why !== undefined) {
-    const problem = `transaction ${index} uses ${gasUsed} gas here and used ${mined} there`
-    throw ranOtherwise(context.record, why, problem)
-  }
-  throw new Error(`replay of ${block.hash}, index ${index}: used ${gasUsed} gas, was ${mined}`)
+  const problem = `transaction ${index} uses ${gasUsed} gas here and used ${mined} there`
+  throw ranOtherwise(context, problem) ?? new Error(`replay of ${block.hash}: ${problem}`)
 }
 
-/** Why the block may run otherwise now; undefined: it may not. */
-function whyOtherwise({ chain: { state }, record }: ReplayContext): string | undefined {
-  if (record.isLoaded === true) return 'it was made by another node'
-  return isCanonical(state.tree, record)
-    ? undefined
+/** Undefined for a block of the chain that was made here: it may not run otherwise. */
+function ranOtherwise(
+  { chain: { state }, record }: ReplayContext,
+  problem: string,
+): DevchainError | undefined {
+  const { isLoaded, block } = record
+  if (isLoaded !== true && isCanonical(state.tree, record)) return undefined
+  const why = isLoaded
+    ? 'it was made by another node'
     : 'accounts were set when it had left the chain'
-}
-
-function ranOtherwise({ block: { hash, header } }: BlockRecord, why: string, problem: string) {
-  const message = `trace of block ${header.number} (${hash}) not found: ${why}, and re-executing it here gives a different result: ${problem}`
+  const message = `trace of block ${block.header.number} (${block.hash}) not found: ${why}, and re-executing it here gives a different result: ${problem}`
   return new DevchainError('NOT_FOUND', message)
 }
 
