@@ -1,5 +1,5 @@
 // Keys and phrases that are not the public ones: they are in the ready file, and nowhere else.
-import { chmodSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createDevchain } from '../../src/devchain.ts'
@@ -134,15 +134,17 @@ describe('the ready file', () => {
     expect(JSON.parse(readFileSync(file, 'utf8')).accounts).toHaveLength(10)
   })
 
-  test('replaces a link, and keeps the link’s target', async () => {
+  test('at a link is the file that the link names, for its user only', async () => {
     const folder = temporaryFolder(onTestFinished)
-    const [file, other] = [path.join(folder, 'ready.json'), path.join(folder, 'other')]
-    writeFileSync(other, 'other')
-    symlinkSync(other, file)
-    const { stop } = await boot(['--ready-file', file])
+    const [link, file] = [path.join(folder, 'ready.json'), path.join(folder, 'other')]
+    writeFileSync(file, '{}')
+    chmodSync(file, 0o666)
+    symlinkSync(file, link)
+    const { stop } = await boot(['--ready-file', link])
     await stop()
-    expect(readFileSync(other, 'utf8')).toBe('other')
-    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(lstatSync(link).isSymbolicLink()).toBe(true)
+    expect(lstatSync(file).mode & 0o777).toBe(0o600)
+    expect(JSON.parse(readFileSync(file, 'utf8')).accounts).toHaveLength(10)
   })
 })
 
