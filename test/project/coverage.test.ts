@@ -4,10 +4,13 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseEther } from 'viem'
 import { describe, expect, test } from 'vitest'
+import { bytesFromHex } from '../../src/core/hex.ts'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
 import { Catalogue } from '../../src/project/code/catalogue.ts'
 import { Coverage, type CoverageReport } from '../../src/project/coverage/coverage.ts'
-import { DetailReader } from '../../src/project/solidity/details.ts'
+import { CodeReading, Measure } from '../../src/project/coverage/measure.ts'
+import { DetailReader, sourceOf } from '../../src/project/solidity/details.ts'
+import { codeMapOf } from '../../src/project/solidity/sourcemap.ts'
 import { type Ask, callData, deploy, initCode, SENDER, send } from '../support/chain/deploy.ts'
 import { ROOT } from '../support/process/boot.ts'
 import {
@@ -264,6 +267,31 @@ async function driveCovered(ask: Ask, project: Compilation): Promise<void> {
   await ask('eth_call', { to, data: data('rounds', 9n) })
   for (const n of [1n, 9n]) await ask('eth_call', { to, data: data('low', n) })
 }
+
+test('coverage counts a variable where its value is set, or where it begins as zero', () => {
+  const text =
+    'contract C { function f(bool b, uint) public { if (b) { uint v = 5; } uint w = 0; } }'
+  // as Solidity 0.4 has it: v begins before the condition, and w has no other operation
+  const code = bytesFromHex('0x6000600160095760055b600000')
+  const parts = ['uint v', 'b)', 'if (b)', 'if (b)', '5', 'if (b)', 'uint w', 'function']
+  const places = parts.map((each) => `${text.indexOf(each)}:${each.replace(/^b\)/, 'b').length}:0`)
+  const measure = new Measure()
+  const file = measure.file('C.sol', sourceOf('C.sol', text))
+  const marks = new Map([
+    [6, { count: 2, ends: 0 }],
+    [9, { count: 3, ends: 0 }],
+  ])
+  const map = codeMapOf(places.join(';'), code)
+  new CodeReading({ code, counts: { starts: 3, marks }, map, file: () => file }).read()
+  const counts = file.functions.flatMap(({ statements }) =>
+    statements.map(({ range, count }) => [text.slice(range.start, range.end), count]),
+  )
+  expect(counts).toEqual([
+    ['b', 3],
+    ['uint v = 5', 1],
+    ['uint w = 0', 3],
+  ])
+})
 
 describe('the lcov file', () => {
   const project = compile(projectSources())

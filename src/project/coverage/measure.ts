@@ -160,6 +160,8 @@ interface Anchored {
   readonly sign: string
   /** Of the first operation, over all copies. */
   sum: number
+  /** True until an operation that is not ahead of the range is found. */
+  readonly isAhead: boolean
 }
 
 interface Loop {
@@ -231,22 +233,24 @@ export class CodeReading {
     const parts = [...(placed?.parts ?? []), ...file.clauses].filter(({ range }) =>
       isWithin(location, range),
     )
-    const found = placed === undefined ? parts : [placed.statement, ...parts]
-    const all = found.filter(
-      (each) => this.#before.includes(each) || !this.#isAhead(file, location, pc, each.range),
-    )
+    const all = placed === undefined ? parts : [placed.statement, ...parts]
+    const begun: Tally[] = []
     // a modifier's code is copied into each function that has it
     const isModifier = placed?.owner.function.kind === 'modifier'
     const anchors = getOrMake(this.#anchors, isModifier ? this.#around : undefined, () => new Map())
     for (const tally of all) {
-      if (this.#before.includes(tally)) continue
+      const isGoingOn = this.#before.includes(tally)
+      const isAhead = !isGoingOn && this.#isAhead(file, location, pc, tally.range)
+      if (!isAhead) begun.push(tally)
+      if (isGoingOn) continue
       const count = this.#countAt(pc, tally.range)
       const sign = this.#signAt(pc, location.source)
       const known = anchors.get(tally)
-      if (known === undefined) anchors.set(tally, { sign, sum: count })
+      const isBetter = known === undefined || (known.isAhead && !isAhead)
+      if (isBetter) anchors.set(tally, { sign, sum: count, isAhead })
       else if (known.sign === sign) known.sum += count
     }
-    this.#before = all
+    this.#before = begun
   }
 
   /** The count of an operation; for a jump target that stands for a whole range (`if (…) break`), the count of the jump. */
