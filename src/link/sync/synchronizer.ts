@@ -9,7 +9,13 @@ import { cancellable } from '../../node/chain/cancellable.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { ForeignBranch } from '../../node/import/branch.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
-import { blockByHash, headOf, UNCLE_GENERATIONS } from '../../node/ledger/blocktree.ts'
+import {
+  blockByHash,
+  headOf,
+  isHeavier,
+  UNCLE_GENERATIONS,
+  weightOf,
+} from '../../node/ledger/blocktree.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import { nameOf, type PeerEvent, type ReputationEvent, type SyncStatus } from '../../node/peers.ts'
 import { decodeBlock } from '../../protocol/blocks/blockdecoding.ts'
@@ -138,8 +144,7 @@ export class Synchronizer {
     if (this.#closing.signal.aborted) return undefined
     const wanted = this.#options.peers().filter((peer) => this.#isWanted(peer))
     return wanted.reduce<Peer | undefined>(
-      (best, peer) =>
-        best !== undefined && best.head.totalDifficulty >= peer.head.totalDifficulty ? best : peer,
+      (best, peer) => (best !== undefined && !isHeavier(peer.head, best.head) ? best : peer),
       undefined,
     )
   }
@@ -150,9 +155,8 @@ export class Synchronizer {
     if (!this.#isUnknown(head.hash) || this.#invalid.get(head.hash) !== undefined) return false
     const ignored = this.#ignored.get(peer)
     if (ignored?.hash === head.hash && ignored.until > this.#options.timing.now()) return false
-    const { block, totalDifficulty } = headOf(this.#options.chain.state.tree)
-    const isRecent = head.number + BigInt(UNCLE_GENERATIONS) > block.header.number
-    return head.totalDifficulty > totalDifficulty || isRecent
+    const own = weightOf(headOf(this.#options.chain.state.tree))
+    return isHeavier(head, own) || head.number + BigInt(UNCLE_GENERATIONS) > own.number
   }
 
   #isUnknown(hash: Hash): boolean {
@@ -185,9 +189,9 @@ export class Synchronizer {
     const { value: first } = await headers.next()
     if (first === undefined) return this.#checkEnd(peer, target)
     const fork = blockByHash(state.tree, first[0].header.parentHash)!
-    const isHeavier = target.totalDifficulty > headOf(state.tree).totalDifficulty
     const length = target.number - fork.block.header.number
-    if (!isHeavier && length >= UNCLE_GENERATIONS) return
+    const wins = isHeavier(target, weightOf(headOf(state.tree)))
+    if (!wins && length >= UNCLE_GENERATIONS) return
     if (length > 1n) {
       this.#setRange({
         startingBlock: this.#range?.startingBlock ?? fork.block.header.number,

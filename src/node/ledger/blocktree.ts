@@ -312,6 +312,21 @@ export function appendRun(tree: BlockTree, run: BlockRun, last: BlockRecord): Bl
   return { ...others, canonical }
 }
 
+interface Weight {
+  readonly totalDifficulty: bigint
+  readonly number: bigint
+}
+
+export function weightOf({ totalDifficulty, block }: BlockRecord): Weight {
+  return { totalDifficulty, number: block.header.number }
+}
+
+/** At equal difficulties the longer branch is heavier: blocks of a chain without difficulty have no other weight. */
+export function isHeavier(one: Weight, other: Weight): boolean {
+  const difference = one.totalDifficulty - other.totalDifficulty
+  return difference > 0n || (difference === 0n && one.number > other.number)
+}
+
 /** Adds `record`, whose parent must be known. The heaviest branch wins, on a tie the one seen first. */
 export function withBlock(tree: BlockTree, record: BlockRecord): BlockTree {
   const { hash, header } = record.block
@@ -319,19 +334,19 @@ export function withBlock(tree: BlockTree, record: BlockRecord): BlockTree {
   const head = headOf(tree)
   if (header.parentHash === head.block.hash) return appendBlock(tree, record)
   const grown = withSideBlocks(tree, [record])
-  return record.totalDifficulty > head.totalDifficulty ? withHead(grown, record) : grown
+  return isHeavier(weightOf(record), weightOf(head)) ? withHead(grown, record) : grown
 }
 
 /** The branch wins at any length if it is heavier; else only few of its blocks are kept. */
 export function withBranch(tree: BlockTree, records: readonly BlockRecord[]): BlockTree {
   const [first, last] = [records[0], records.at(-1)]
   if (first === undefined || last === undefined) return tree
-  const isHeavier = last.totalDifficulty > headOf(tree).totalDifficulty
+  const wins = isHeavier(weightOf(last), weightOf(headOf(tree)))
   const fork = first.block.header.number - 1n
-  if (isHeavier && hashByNumber(tree, fork) === first.block.header.parentHash) {
+  if (wins && hashByNumber(tree, fork) === first.block.header.parentHash) {
     return records.reduce(appendBlock, truncateTo(tree, fork))
   }
-  if (!isHeavier && records.length >= UNCLE_GENERATIONS) return tree
+  if (!wins && records.length >= UNCLE_GENERATIONS) return tree
   return records.reduce(withBlock, tree)
 }
 

@@ -50,6 +50,21 @@ describe('one of two linked chains', () => {
     expect(b.network.syncing()).toBeUndefined()
   })
 
+  test('takes the longer branch where blocks have no difficulty', async () => {
+    await using world = new LinkWorld()
+    const a = await world.add('a', { difficulty: 0n })
+    const b = await world.add('b', { difficulty: 0n, peers: ['a'] })
+    a.network.partition('b', true)
+    await world.settle()
+    await mineOn(a, 300)
+    await sendRawTransaction(b.chain, signed(b.chain).raw)
+    a.network.partition('b', false)
+    await world.settle()
+    expect(headHash(b)).toBe(headHash(a))
+    expect(height(b.chain)).toBe(300n)
+    expect([...a.events, ...b.events].some(({ kind }) => kind === 'unlinked')).toBe(false)
+  })
+
   test('takes the heavier branch when the two part and link again', async () => {
     await using world = new LinkWorld()
     const a = await world.add('a')

@@ -486,7 +486,10 @@ async function run(chain: Chain, seen: Seen, each: Command): Promise<void> {
       const settings = { ...old.settings, difficulty: BigInt(each.difficulty) }
       const record = await siblingOn(chain, { ...old, settings }, seen.salt)
       await chain.update((current) => adopt(current, [record]))
-      const wins = record.totalDifficulty > headOf(state.tree).totalDifficulty
+      const { block, totalDifficulty } = headOf(state.tree)
+      const difference = record.totalDifficulty - totalDifficulty
+      const isLonger = record.block.header.number > block.header.number
+      const wins = difference > 0n || (difference === 0n && isLonger)
       expect(head(chain)).toBe(wins ? record : headOf(state.tree))
       return
     }
