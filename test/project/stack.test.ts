@@ -242,6 +242,31 @@ describe('the Solidity stack', () => {
     ])
   })
 
+  test('says how many functions of a deep recursion it leaves out', async () => {
+    const content = `pragma solidity ^0.8.28;
+contract Deep {
+    function down(uint256 n) public pure returns (uint256) {
+        require(n > 0, "bottom");
+        return down(n - 1);
+    }
+}`
+    const project = compile({ 'src/Deep.sol': { content } })
+    const artifacts = writeProject(path.join(folder, 'deep'), 'foundry', project)
+    await using chain = await createDevchain({ artifacts: [artifacts] })
+    await chain.artifactsRead()
+    const ask: Ask = (method, ...params) => chain.request({ method, params })
+    const to = await deploy(ask, initCode(project, 'Deep'))
+    const data = callData(project, 'Deep', 'down', [100n])
+    const above = Array.from({ length: 20 }, () => 'at Deep.down (src/Deep.sol:5:16)')
+    expect(await failureOf(ask, 'eth_call', [{ to, data }])).toEqual([
+      'bottom',
+      'at Deep.down (src/Deep.sol:4:9)',
+      ...above.slice(1),
+      '… 61 more',
+      ...above,
+    ])
+  })
+
   test('is left out if it takes too long', async () => {
     let nowMs = 0
     const now = (): number => (nowMs += 1_000)

@@ -57,7 +57,7 @@ export async function explain(
   const stack = [...frames].reverse().flatMap(({ entries }) => entries)
   if (!stack.some(({ place }) => place !== undefined)) return undefined
   const { reason, cause } = reasonOf(explainer, frames, run.world, usual)
-  return { lines: [reason, ...shortened(stack).map(entryText)], cause }
+  return { lines: [reason, ...shortened(stack)], cause }
 }
 
 async function runOf(explainer: Explainer, rerun: Rerun, map?: MapOf) {
@@ -135,9 +135,11 @@ function reasonOf(
   return { reason: reason.replace(/^revert (?=.)/, ''), cause: silent?.cause }
 }
 
-function shortened(stack: readonly StackEntry[]): readonly StackEntry[] {
-  if (stack.length <= MOST_ENTRIES) return stack
-  return [...stack.slice(0, MOST_ENTRIES / 2), ...stack.slice(-MOST_ENTRIES / 2)]
+function shortened(stack: readonly StackEntry[]): readonly string[] {
+  const lines = stack.map(entryText)
+  const left = `… ${number(lines.length - MOST_ENTRIES)} more`
+  if (lines.length <= MOST_ENTRIES) return lines
+  return [...lines.slice(0, MOST_ENTRIES / 2), left, ...lines.slice(-MOST_ENTRIES / 2)]
 }
 
 /** `at Vault._check (src/Vault.sol:74:13)` */
