@@ -86,7 +86,9 @@ export async function bringUp(
   { observer, spinner, greet }: Greeter,
 ): Promise<{ readonly devchain: Devchain; readonly url: string }> {
   const { devchain, endpoints } = await withSpinner(spinner, async () => {
-    const devchain = await openDevchain(settings, { observer, folder: process.cwd() })
+    // a folder that was deleted has no project
+    const folder = attempt(() => process.cwd())
+    const devchain = await openDevchain(settings, { observer, folder })
     return { devchain, endpoints: await devchain.listen() }
   })
   const { setup, readyFile } = settings
@@ -357,6 +359,9 @@ function systemMessage(
   }
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
     return `${host} is not an address of this computer: see --host`
+  }
+  if (syscall === 'listen' || syscall === 'getaddrinfo') {
+    return `cannot listen on ${host}: ${code}: see --host`
   }
   if (path === undefined) return undefined
   const flags = { '--log-file': logFile, '--coverage': coverage, '--ready-file': readyFile }

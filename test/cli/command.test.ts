@@ -152,6 +152,19 @@ describe('the devchain command', () => {
     expect(code).toBe(1)
   })
 
+  test.runIf(process.platform === 'linux')(
+    'reports an address without its network in one line, and runs in a deleted folder',
+    async () => {
+      const { code, stderr } = await run(['--port', '0', '--host', 'fe80::1'])
+      expect(stderr).toMatch(/^devchain: (?:cannot listen on )?fe80::1[^\n]*: see --host\n$/)
+      expect(code).toBe(1)
+      const cwd = temporaryFolder(onTestFinished)
+      const start = `rmdir "${cwd}" && exec "${process.execPath}" "${COMMAND}"`
+      const { stop } = await boot([], { cwd, command: ['sh', '-c', `${start} "$@"`, 'sh'] })
+      expect(await stop()).toBe(0)
+    },
+  )
+
   test('reports a log file that is not writable in one line', async () => {
     const file = path.join(COMMAND, 'at/all.log')
     const { code, stderr } = await run(['--log-file', file])

@@ -1,4 +1,4 @@
-// The spinner of a slow start, on a pseudo-terminal.
+// The spinner of a slow start, and the log, on a pseudo-terminal.
 import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { COMMAND, startProcess } from '../support/process/boot.ts'
@@ -35,6 +35,22 @@ test.skipIf(process.platform !== 'linux' || !existsSync(SCRIPT))(
     expect(wide).toContain(cyan)
     expect(plain).toContain('starting the chain')
     expect(plain).not.toContain(cyan)
+  },
+  30_000,
+)
+
+test.skipIf(process.platform !== 'linux' || !existsSync(SCRIPT))(
+  'the log moves no cursor and has no color on a dumb terminal',
+  async () => {
+    const call = `"${process.execPath}" "${COMMAND}" rpc eth_chainId`
+    const start = `"${process.execPath}" "${COMMAND}" --port 0 --setup '${call}; sleep 0.2; ${call}; kill -INT $PPID'`
+    const { ended, stdout } = startProcess(['-qec', start, '/dev/null'], {
+      command: [SCRIPT],
+      env: { TERM: 'dumb' },
+    })
+    await ended
+    expect(stdout()).toContain('eth_chainId')
+    expect(stdout()).not.toContain('\u001b')
   },
   30_000,
 )
