@@ -256,6 +256,8 @@ export interface Outcome {
   readonly accessed: readonly AccessListEntry[]
   /** True if there was only one frame, no precompile call and no SELFDESTRUCT. False also if unknown. */
   readonly isAlone: boolean
+  /** True if another time of the block might change the result. True also if unknown. */
+  readonly dependsOnTime: boolean
   /** From amsterdam on, of transactions and calls of a block: for its access list. Read it before the job's draft changes. */
   readonly accesses: readonly AccountAccess[] | undefined
 }

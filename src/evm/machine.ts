@@ -52,7 +52,8 @@ export interface MachineJob {
   readonly onBug: (error: unknown) => void
 }
 
-export interface MachineResult extends Pick<Outcome, 'output' | 'logs' | 'isAlone'> {
+export interface MachineResult
+  extends Pick<Outcome, 'output' | 'logs' | 'isAlone' | 'dependsOnTime'> {
   /** Undefined also in frontier if gas for deployed code is short. */
   readonly failure: Failure | undefined
   /** Of the job's gas, before refunds; all of it after a halt. */

@@ -131,6 +131,7 @@ class RunOutcome implements Outcome {
   readonly consoleLines: readonly ConsoleLine[]
   readonly accessed: readonly AccessListEntry[]
   readonly isAlone: boolean
+  readonly dependsOnTime: boolean
   readonly #overlay: Overlay
   readonly #read: Touched | undefined
   #world: World | undefined
@@ -151,6 +152,7 @@ class RunOutcome implements Outcome {
     this.created = message.to === null ? result.created : undefined
     this.consoleLines = lines
     this.isAlone = result.isAlone
+    this.dependsOnTime = result.dependsOnTime
     this.accessed = reportsAccess ? listable(message, result, block.hardfork, limits) : []
     this.#overlay = overlay
     this.#read =
@@ -263,6 +265,7 @@ const NOTHING_RUN: Omit<MachineResult, 'touched'> = {
   destroyed: [],
   accessed: [],
   isAlone: true,
+  dependsOnTime: false,
 }
 
 /**

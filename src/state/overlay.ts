@@ -148,6 +148,20 @@ export class Overlay {
     return world
   }
 
+  /**
+   * Replaces an account of the base that only the base has changed.
+   * @returns false if this overlay changed it
+   */
+  replaceUnchanged(before: Account | undefined, after: Account | undefined): boolean {
+    const address = (before ?? after)?.address
+    const base = this.#base
+    if (address === undefined || base instanceof Overlay) return address === undefined
+    const isChanged = this.#accounts.has(address) || this.#slots.has(address)
+    if (isChanged || accountAt(base, address) !== before) return false
+    this.#base = withAccounts(base, [{ key: addressKey(address), value: after, name: address }])
+    return true
+  }
+
   /** Takes over the changes of an overlay over this one, which must not be used any more. */
   absorb({ accounts, slots }: OverlayChanges): void {
     for (const [address, account] of accounts) this.#accounts.set(address, account)

@@ -7,6 +7,7 @@ import { blobBaseFeeIn } from '../../protocol/fees.ts'
 import { type Hardfork, isAtLeast, placeOfFork } from '../../protocol/forks.ts'
 import { isDelegation } from '../../protocol/transactions/delegation.ts'
 import { maxCodeSize } from '../../protocol/transactions/transactionrules.ts'
+import { BEACON_ROOTS } from '../../state/predeploys.ts'
 import type { Account } from '../../state/world.ts'
 import type { BlockEnvironment, ReachedCode, Tracer } from '../executor.ts'
 import { type MachineJob, Unrepeatable } from '../machine.ts'
@@ -348,7 +349,9 @@ export class Interpreter {
     instance.refresh()
     const { account } = this.loaded(place)
     if (account === undefined) return
-    const { codeHash, code } = account
+    const { address, codeHash, code } = account
+    // its storage has the block's time
+    if (address === BEACON_ROOTS.address) instance.setNumber(layout.DEPENDS_ON_TIME, 1)
     const kept = this.codes.known(codeHash) ?? this.codes.add(codeHash, code)
     if (kept !== undefined) {
       instance.setNumber(place + layout.ACCOUNT_CODE, kept.code)

@@ -127,6 +127,8 @@ export const LAST_CHECKPOINT_ID: u32 = 0x10e0
 export const YIELD_BELOW: u32 = 0x10e8
 /** 1: other gas might lead to another successful run, as it read GAS or opened a frame. */
 export const DEPENDS_ON_GAS: u32 = 0x10f0
+/** 1: another time of the block might lead to another run. */
+export const DEPENDS_ON_TIME: u32 = 0x10f4
 /** 8 bytes: FRAME_GAS_NEED of the outermost frame. */
 export const GAS_NEED: u32 = 0x10f8
 /** The end of the room for memories; only the heap is beyond. */

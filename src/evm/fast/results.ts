@@ -66,6 +66,7 @@ export function resultOf(interpreter: Interpreter, job: MachineJob): MachineResu
     touched: changes.touched,
     accessed: accessedBy(instance, job),
     isAlone: instance.number(layout.HAS_MORE_FRAMES) === 0,
+    dependsOnTime: instance.number(layout.DEPENDS_ON_TIME) === 1,
     state: isAtLeast(job.block.hardfork, 'amsterdam') ? stateOf(interpreter, job) : undefined,
   }
 }

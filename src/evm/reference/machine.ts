@@ -76,6 +76,7 @@ async function run(vm: PooledVm, job: MachineJob, attachTracer: Attach): Promise
     touched: touchedBy(evm),
     accessed: accessedBy(evm),
     isAlone: false,
+    dependsOnTime: true,
     state: isOfState ? stateOf(evm, job, result) : undefined,
   }
 }

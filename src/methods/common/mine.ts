@@ -1,5 +1,6 @@
 // Mining blocks: the body of evm_mine, hardhat_mine and anvil_mine.
 
+import { whenThere } from '../../core/promises.ts'
 import type { Cancellation } from '../../evm/cancellation.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { type MineRequest, mine } from '../../node/commands/mine.ts'
@@ -54,13 +55,20 @@ export const stopping = {
  */
 export function mineOn(
   chain: Chain,
-  order: (state: ChainState) => Omit<MineRequest, 'now' | 'bulk'>,
+  order: (state: ChainState) => Omit<MineRequest, 'now' | 'bulk' | 'begun'>,
   cancellation?: Cancellation,
 ): Promise<BlockRange> {
-  const { environment, execution } = chain
+  const { environment, execution, nextBlock } = chain
   return chain.update(
     (state, executor) =>
-      mine(executor, state, { ...order(state), now: environment.now(), bulk: execution.bulk }),
+      whenThere(nextBlock.take(), (begun) =>
+        mine(executor, state, {
+          ...order(state),
+          now: environment.now(),
+          bulk: execution.bulk,
+          begun,
+        }),
+      ),
     { cancellation },
   )
 }

@@ -11,15 +11,12 @@ import type { BlockRecord } from '../ledger/blockrecord.ts'
 import { headChange, headOf } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import type { CommandOf, StateChange } from '../ledger/change.ts'
-import { nextTimestamp } from '../ledger/clock.ts'
 import { KeptRecord } from '../ledger/packing/keptrecord.ts'
 import type { BulkMining } from '../mining/bulkmining.ts'
 import { blockEnvironment } from '../mining/environment.ts'
-import { buildPending, isSameButForPool, type PendingDraft } from '../mining/miner.ts'
-import { cancellable } from './cancellable.ts'
 import { type Command, type CommandOptions, Discards } from './discards.ts'
 import { Execution } from './execution.ts'
-import { Readers } from './readers.ts'
+import { NextBlock } from './nextblock.ts'
 import { WorldsBetween } from './worldsbetween.ts'
 
 export interface Environment {
@@ -53,13 +50,6 @@ interface ChainParts {
 /** Persists a change before it takes effect and listeners get it. If it throws, the chain stays unchanged. */
 export type Commit = (change: StateChange) => MaybePromise<void>
 
-interface PendingBlock {
-  readonly state: ChainState
-  readonly timestamp: bigint
-  readonly readers: Readers
-  readonly record: Promise<BlockRecord>
-}
-
 interface KnownEnvironment {
   readonly state: ChainState
   readonly record: BlockRecord
@@ -71,6 +61,7 @@ export class Chain {
   readonly environment: Environment
   readonly execution: Execution
   readonly worldsBetween: WorldsBetween = new WorldsBetween()
+  readonly nextBlock: NextBlock
   readonly #commitTo: Commit | undefined
   #state: ChainState
   #turn: Promise<unknown> = Promise.resolve()
@@ -80,9 +71,6 @@ export class Chain {
   readonly #discards = new Discards()
   readonly #listeners = new Set<(change: StateChange) => void>()
   readonly #closers: (() => void)[] = []
-  #pending: PendingBlock | undefined
-  /** The last one, for the next to be built on. */
-  #draft: PendingDraft | undefined
   #known: KnownEnvironment | undefined
   #instance: Uint8Array | undefined
   #headMadeAt: number
@@ -91,6 +79,7 @@ export class Chain {
     this.#state = state
     this.execution = new Execution(executor, bulk)
     this.environment = environment
+    this.nextBlock = new NextBlock(this, this.#discards)
     this.#commitTo = commit
     if (bulk !== undefined) this.onChange(bulk.release)
     this.#headMadeAt = environment.now()
@@ -141,8 +130,7 @@ export class Chain {
   async exchange(state: () => MaybePromise<ChainState>): Promise<void> {
     const result = this.#turn.then(async () => {
       this.#state = await state()
-      this.#pending = undefined
-      this.#draft = undefined
+      this.nextBlock.forget()
       this.#known = undefined
     })
     this.#turn = result.catch(() => undefined)
@@ -172,38 +160,8 @@ export class Chain {
    * @param cancellation of this reader; undefined: it always waits
    * @throws {DevchainError} `CANCELLED` when all readers are gone, or when the chain is reset, reverted or closed meanwhile
    */
-  async pending(cancellation?: Cancellation): Promise<BlockRecord> {
-    const state = this.#state
-    const now = this.environment.now()
-    const timestamp = nextTimestamp(state, now)
-    const known = this.#pending
-    if (
-      known?.state === state &&
-      known.timestamp === timestamp &&
-      known.readers.join(cancellation)
-    ) {
-      return known.record
-    }
-    const readers = new Readers(cancellation)
-    const command = this.#discards.draft(readers)
-    const executor = cancellable(this.executor, command)
-    const last = this.#draft
-    this.#draft = undefined
-    const record = Promise.resolve(
-      this.execution.complete(() => buildPending(executor, state, now, last)),
-    )
-      .then((built) => {
-        this.#draft = built
-        this.#forgetDraft()
-        return built.record
-      })
-      .catch((error: unknown) => {
-        if (this.#pending?.record === record) this.#pending = undefined
-        throw error
-      })
-      .finally(() => readers.end())
-    this.#pending = { state, timestamp, readers, record }
-    return record
+  pending(cancellation?: Cancellation): Promise<BlockRecord> {
+    return this.nextBlock.record(cancellation)
   }
 
   /** For a read that begins now: a later reset cancels it, and so does the end of the chain. */
@@ -231,8 +189,7 @@ export class Chain {
     this.#discards.close()
     for (const end of this.#closers.splice(0)) end()
     this.#listeners.clear()
-    this.#pending = undefined
-    this.#draft = undefined
+    this.nextBlock.forget()
     this.#known = undefined
   }
 
@@ -265,16 +222,10 @@ export class Chain {
   #commit(change: StateChange): MaybePromise<void> {
     return whenThere(this.#commitTo?.(change), () => {
       this.#state = change.after
-      this.#pending = undefined
-      this.#forgetDraft()
+      this.nextBlock.follow()
       if (change.head.added.length > 0) this.#headMadeAt = this.environment.now()
       this.#notify(change)
     })
-  }
-
-  /** Unless the next pending block may be built on it. */
-  #forgetDraft(): void {
-    if (this.#draft && !isSameButForPool(this.#draft.state, this.#state)) this.#draft = undefined
   }
 
   #notify(change: StateChange): void {

@@ -49,6 +49,11 @@ export class Execution {
     this.#watches.push(make)
   }
 
+  /** Whether transactions may run before their command: nothing watches them, and all state is local. */
+  get canRunAhead(): boolean {
+    return this.#watches.length === 0 && this.#lazyState === undefined
+  }
+
   /** Runs work without side effects and fetches missing state. */
   complete<T>(work: () => MaybePromise<T>): MaybePromise<T> {
     return this.#lazyState === undefined ? work() : this.#lazyState.complete(work)

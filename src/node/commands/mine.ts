@@ -13,7 +13,7 @@ import { checkTimestamp, nextTimestamps, timestampIn } from '../ledger/clock.ts'
 import type { BulkMining, MinedRun } from '../mining/bulkmining.ts'
 import { appendDerived, MOST_SEALED } from '../mining/derivedrun.ts'
 import { alikeBlocks, type RunRequest } from '../mining/emptyblocks.ts'
-import { type Mined, type MineOptions, mineBlock } from '../mining/miner.ts'
+import { type BegunBlock, type Mined, type MineOptions, mineBlock } from '../mining/miner.ts'
 
 /** Most blocks of a chain: above, JavaScript numbers are not exact. */
 const MAX_HEIGHT = BigInt(Number.MAX_SAFE_INTEGER)
@@ -31,6 +31,8 @@ export interface MineRequest {
   readonly timestamp?: bigint | undefined
   readonly interval?: bigint | undefined
   readonly bulk?: BulkMining | undefined
+  /** The first block, if it was begun ahead. */
+  readonly begun?: BegunBlock | undefined
 }
 
 /**
@@ -45,13 +47,13 @@ export function mine(
   state: ChainState,
   request: MineRequest,
 ): MaybePromise<Change<BlockRange>> {
-  const { now, blocks = 1n, timestamp } = request
+  const { now, blocks = 1n, timestamp, begun } = request
   // bulk mining needs all nodes of the state trie, and a fork has only some
   const bulk = headOf(state.tree).world.accounts.isBacked ? undefined : request.bulk
   checkBlocks(state, blocks)
   if (timestamp !== undefined) checkTimestamp(state, timestamp)
   if (blocks !== 1n) return mineSeveral(executor, state, { ...request, bulk }, blocks)
-  const next = mineNext(executor, state, { now, timestamp }, bulk)
+  const next = mineNext(executor, state, { now, timestamp, begun }, bulk)
   return whenThere(next, (mined) => minedSince(state, mined))
 }
 

@@ -1,5 +1,6 @@
 // A block in the making: transactions run one by one over one overlay, and their results are gathered.
 
+import { isDeepStrictEqual } from 'node:util'
 import { DevchainError, isInterruption } from '../../core/errors.ts'
 import { isPromise, type MaybePromise } from '../../core/promises.ts'
 import { yielder } from '../../core/yield.ts'
@@ -17,7 +18,9 @@ import { blobGasOf, leastGas, maxBlobGas } from '../../protocol/fees.ts'
 import { blockRoom } from '../../protocol/stategas.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { Overlay } from '../../state/overlay.ts'
-import type { World } from '../../state/world.ts'
+import { BEACON_ROOTS } from '../../state/predeploys.ts'
+import { isAsDeployed } from '../../state/systemslots.ts'
+import { accountAt, codeAt, stateRoot, type World } from '../../state/world.ts'
 import type { ExecutedTransaction } from '../ledger/blockrecord.ts'
 import { headOf } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
@@ -35,22 +38,23 @@ interface Choice {
 }
 
 export class BlockDraft {
-  readonly block: BlockEnvironment
+  #block: BlockEnvironment
   readonly executed: ExecutedTransaction[] = []
   readonly dropped: DroppedTransaction[] = []
   readonly transactions: OrderedTrie = new OrderedTrie()
   readonly receipts: OrderedTrie = new OrderedTrie()
   readonly accesses: AccessParts = new AccessParts()
   readonly #state: ChainState
-  readonly #begun: World
+  #begun: World
   readonly #overlay: Overlay
   readonly #choices: Choice[] = []
   #cumulativeGas = 0n
   #counted = NO_GAS
   #blobGasLeft: bigint
+  #dependsOnTime = false
 
   private constructor(state: ChainState, block: BlockEnvironment, { world, accesses }: BlockStart) {
-    this.block = block
+    this.#block = block
     this.#state = state
     this.#begun = world
     this.#overlay = new Overlay(world)
@@ -65,6 +69,36 @@ export class BlockDraft {
   ): Promise<BlockDraft> {
     const begun = await executor.beginBlock(blockStart(block, headOf(state.tree)))
     return new BlockDraft(state, block, begun)
+  }
+
+  get block(): BlockEnvironment {
+    return this.#block
+  }
+
+  /** Gives the block another time. False: the draft is of another block, or its transactions may depend on the time. */
+  async moveTo(executor: Executor, block: BlockEnvironment): Promise<boolean> {
+    const old = this.#block
+    if (!isSameButForTime(block, old)) return false
+    if (block.timestamp === old.timestamp) return true
+    const parent = headOf(this.#state.tree)
+    const { address } = BEACON_ROOTS
+    const isOther =
+      codeAt(parent.world, address).length > 0 && !isAsDeployed(parent.world, BEACON_ROOTS)
+    if (this.#dependsOnTime || isOther) return false
+    const { world, accesses } = await executor.beginBlock(blockStart(block, parent))
+    const replaced = accountAt(this.#begun, address)
+    if (!this.#overlay.replaceUnchanged(replaced, accountAt(world, address))) return false
+    this.#begun = world
+    this.#block = block
+    this.accesses.restart(accesses)
+    return true
+  }
+
+  /** What the roots share with those of the whole block is hashed once. */
+  hash(): void {
+    stateRoot(this.settle())
+    void this.transactions.root
+    void this.receipts.root
   }
 
   /** After the transactions so far. */
@@ -84,6 +118,7 @@ export class BlockDraft {
     while (this.executed.length < count && this.block.gasLimit - this.#counted.execution >= least) {
       const { best: transaction, conditions } = candidates
       if (transaction === undefined) return
+      this.#dependsOnTime ||= conditions !== undefined
       const tried = this.#hasRoom(transaction)
         ? this.#attempt(executor, { transaction, limits }, conditions)
         : undefined
@@ -120,6 +155,7 @@ export class BlockDraft {
   }
 
   #take(transaction: Transaction, outcome: Outcome): void {
+    this.#dependsOnTime ||= outcome.dependsOnTime
     this.accesses.add(outcome.accesses)
     this.#overlay.absorb(outcome.changes)
     this.#counted = withGasOf(this.#counted, outcome)
@@ -155,6 +191,14 @@ export class BlockDraft {
     }
   }
 }
+
+function isSameButForTime(one: BlockEnvironment, other: BlockEnvironment): boolean {
+  const names = Object.keys(one) as (keyof BlockEnvironment)[]
+  return names.every((name) => TIME_MEMBERS.has(name) || isDeepStrictEqual(one[name], other[name]))
+}
+
+/** `blockHash` is of the same parent. */
+const TIME_MEMBERS: ReadonlySet<keyof BlockEnvironment> = new Set(['timestamp', 'blockHash'])
 
 function refusalIn(error: unknown): DevchainError {
   if (error instanceof DevchainError && !isInterruption(error)) return error

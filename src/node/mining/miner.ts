@@ -43,6 +43,8 @@ export interface MineOptions {
   readonly timestamp?: bigint | undefined
   /** By default the settings'. */
   readonly difficulty?: bigint | undefined
+  /** To go on with, if it is of this block. The call makes it unusable. */
+  readonly begun?: BegunBlock | undefined
 }
 
 interface Assembly {
@@ -60,10 +62,10 @@ export async function mineBlock(
   state: ChainState,
   options: MineOptions,
 ): Promise<Mined> {
-  const environment = nextBlockEnvironment(state, options.now, options.timestamp)
-  const assembly = await assemble(executor, state, environment, waiting(state, environment))
-  const whole = withPricedOut(state, environment, assembly)
-  return appended(executor, state, environment, whole, options)
+  const { draft } = await filledBlock(executor, state, options)
+  const assembly = await ended(executor, state, draft)
+  const whole = withPricedOut(state, draft.block, assembly)
+  return appended(executor, state, draft.block, whole, options)
 }
 
 /** Mines exactly these transactions in this order, or throws why the first that is missing may not be in the block. */
@@ -160,47 +162,53 @@ export async function mineWaiting(
   return { state: { ...current, pool }, dropped }
 }
 
-/** A pending block, and what the next one may be built on. */
-export interface PendingDraft {
-  readonly record: BlockRecord
+/** A block in the making on a state, with transactions of its pool. */
+export interface BegunBlock {
   readonly state: ChainState
   readonly draft: BlockDraft
 }
 
-/** @param last this call makes it unusable */
-export async function buildPending(
+/** The next block with all transactions that fit. */
+export async function filledBlock(
   executor: Executor,
   state: ChainState,
-  now: number,
-  last?: PendingDraft,
-): Promise<PendingDraft> {
-  const environment = nextBlockEnvironment(state, now)
-  const grown = last && grownDraft(state, environment, last)
+  { now, timestamp, begun }: MineOptions,
+): Promise<BegunBlock> {
+  const environment = nextBlockEnvironment(state, now, timestamp)
+  const grown = begun && (await grownDraft(executor, state, environment, begun))
   const draft = grown?.draft ?? (await BlockDraft.begin(executor, state, environment))
   await draft.fill(executor, grown?.candidates ?? waiting(state, environment))
-  const record = sealed(state, environment, await ended(executor, state, draft))
-  return { record, state, draft }
+  return { state, draft }
+}
+
+/** The block as it would be mined. Its draft may grow afterwards. */
+export async function pendingRecord(
+  executor: Executor,
+  { state, draft }: BegunBlock,
+): Promise<BlockRecord> {
+  return sealed(state, draft.block, await ended(executor, state, draft))
 }
 
 /** The draft to go on with if only transactions joined the pool, behind those of the draft. */
-function grownDraft(
+async function grownDraft(
+  executor: Executor,
   state: ChainState,
   environment: BlockEnvironment,
-  { state: before, draft }: PendingDraft,
-): { readonly draft: BlockDraft; readonly candidates: Source } | undefined {
-  const isSame = environment.timestamp === draft.block.timestamp && isSameButForPool(state, before)
+  { state: before, draft }: BegunBlock,
+): Promise<{ readonly draft: BlockDraft; readonly candidates: Source } | undefined> {
   // on a fork, a build may begin again once state is fetched
-  if (!isSame || headOf(state.tree).world.accounts.isBacked) return undefined
+  if (!isOfSameBlock(state, before) || headOf(state.tree).world.accounts.isBacked) return undefined
   const candidates = waiting(state, environment)
-  return draft.isBegunWith(candidates) ? { draft, candidates } : undefined
+  if (!draft.isBegunWith(candidates)) return undefined
+  return (await draft.moveTo(executor, environment)) ? { draft, candidates } : undefined
 }
 
-const POOL_MEMBERS: ReadonlySet<keyof ChainState> = new Set(['pool', 'blobs', 'batches'])
-
-export function isSameButForPool(one: ChainState, other: ChainState): boolean {
-  const names = Object.keys(one) as (keyof ChainState)[]
-  return names.every((name) => POOL_MEMBERS.has(name) || one[name] === other[name])
+/** Whether the next blocks of two states can differ only by time and by transactions of the pool. */
+export function isOfSameBlock(one: ChainState, other: ChainState): boolean {
+  return BLOCK_MEMBERS.every((name) => one[name] === other[name])
 }
+
+const BLOCK_MEMBERS: readonly (keyof ChainState)[] = ['config', 'tree', 'settings', 'accounts']
 
 function waiting({ pool, tree }: ChainState, block: BlockEnvironment): Candidates {
   return new Candidates(pool, headOf(tree).world, block)

@@ -54,7 +54,7 @@ class Schedule {
   }
 
   async #mine(): Promise<void> {
-    const { environment, execution } = this.#chain
+    const { environment, execution, nextBlock } = this.#chain
     const progress = {
       isRunning: false,
       gasUsed: undefined as bigint | undefined,
@@ -70,7 +70,8 @@ class Schedule {
         async (state, executor) => {
           // mining stopped while this command waited
           if (intervalOf(state.mining) === undefined) return { state, value: undefined }
-          const request = { now: environment.now(), bulk: execution.bulk }
+          const begun = await nextBlock.take()
+          const request = { now: environment.now(), bulk: execution.bulk, begun }
           const { state: after, dropped } = await mine(executor, state, request)
           return { state: after, value: undefined, dropped }
         },

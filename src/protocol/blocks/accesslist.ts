@@ -170,6 +170,12 @@ export class AccessParts {
     this.#index += 1n
   }
 
+  /** Of the start, instead of those that were added first. */
+  restart(accesses: readonly AccountAccess[]): void {
+    const { length } = this.#parts.filter(({ index }) => index === 0n)
+    this.#parts.splice(0, length, ...(accesses.length > 0 ? [{ index: 0n, accesses }] : []))
+  }
+
   /**
    * @param fields the others of the header that result from the block
    * @param last after the transactions

@@ -29,6 +29,7 @@ export function beginJob(): void {
   store<u32>(layout.LAST_CHECKPOINT_ID, 0)
   store<i64>(layout.REFUND, 0)
   store<u32>(layout.DEPENDS_ON_GAS, 0)
+  store<u32>(layout.DEPENDS_ON_TIME, 0)
   store<u32>(layout.HAS_MORE_FRAMES, 0)
   store<u32>(layout.EVENTS_TOP, layout.EVENTS)
   store<i64>(layout.STEPS, 0)

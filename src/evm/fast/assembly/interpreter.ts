@@ -200,7 +200,11 @@ export function execute(frame: usize): i32 {
       }
       case op.BLOCKHASH: { blockHash(a); pc++; continue }
       case op.COINBASE: { copyWord(sp, layout.ENV_COINBASE); sp += 32; pc++; continue }
-      case op.TIMESTAMP: { copyWord(sp, layout.ENV_TIMESTAMP); sp += 32; pc++; continue }
+      case op.TIMESTAMP: {
+        store<u32>(layout.DEPENDS_ON_TIME, 1)
+        copyWord(sp, layout.ENV_TIMESTAMP)
+        sp += 32; pc++; continue
+      }
       case op.NUMBER: { copyWord(sp, layout.ENV_NUMBER); sp += 32; pc++; continue }
       case op.PREVRANDAO: { copyWord(sp, layout.ENV_RANDOM); sp += 32; pc++; continue }
       case op.GASLIMIT: { copyWord(sp, layout.ENV_GAS_LIMIT); sp += 32; pc++; continue }

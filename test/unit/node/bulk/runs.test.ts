@@ -21,7 +21,7 @@ import {
 } from '../../../../src/node/ledger/blocktree.ts'
 import type { ChainState } from '../../../../src/node/ledger/chainstate.ts'
 import type { Change } from '../../../../src/node/ledger/change.ts'
-import { buildPending, mineBlock } from '../../../../src/node/mining/miner.ts'
+import { filledBlock, mineBlock, pendingRecord } from '../../../../src/node/mining/miner.ts'
 import { adopt, reorganize } from '../../../../src/node/mining/reorganize.ts'
 import { sendRawTransaction } from '../../../../src/node/sending/send.ts'
 import {
@@ -211,7 +211,8 @@ async function sibling({ executor, state }: Chain, at: number): Promise<BlockRec
       ? state
       : (await reorganize(executor, state, { depth, blocks: [], ...NO_REQUEUE })).state
   const settings = { ...state.settings, coinbase: addressOf(7) }
-  return (await buildPending(executor, { ...shortened, settings }, NOON)).record
+  const filled = await filledBlock(executor, { ...shortened, settings }, { now: NOON })
+  return pendingRecord(executor, filled)
 }
 
 function hashesOf({ removed, added }: HeadChange): readonly (readonly Hash[])[] {

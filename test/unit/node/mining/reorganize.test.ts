@@ -20,7 +20,7 @@ import {
   truncateTo,
 } from '../../../../src/node/ledger/blocktree.ts'
 import type { ChainState } from '../../../../src/node/ledger/chainstate.ts'
-import { buildPending } from '../../../../src/node/mining/miner.ts'
+import { filledBlock, pendingRecord } from '../../../../src/node/mining/miner.ts'
 import { adopt, type Reorganized, reorganize } from '../../../../src/node/mining/reorganize.ts'
 import { pooledInOrder } from '../../../../src/node/pool/pool.ts'
 import { sendRawTransaction } from '../../../../src/node/sending/send.ts'
@@ -58,7 +58,8 @@ function reorg(
 async function siblingOn(chain: Chain, state: ChainState, salt: number): Promise<BlockRecord> {
   const settings = { ...state.settings, coinbase: addressOf(salt) }
   const now = chain.environment.now()
-  return (await buildPending(chain.executor, { ...state, settings }, now)).record
+  const filled = await filledBlock(chain.executor, { ...state, settings }, { now })
+  return pendingRecord(chain.executor, filled)
 }
 
 function head(chain: Chain): BlockRecord {

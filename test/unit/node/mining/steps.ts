@@ -1,4 +1,4 @@
-// Random transactions to contracts that write, log, create, fail, loop and destroy themselves.
+// Random transactions to contracts that write, log, create, fail, loop, ask for the time, and destroy themselves.
 import fc from 'fast-check'
 import {
   type Address,
@@ -12,6 +12,7 @@ import type {
   UnsignedTransaction,
 } from '../../../../src/protocol/transactions/transaction.ts'
 import { type Genesis, parseGenesis } from '../../../../src/state/genesis.ts'
+import { BEACON_ROOTS } from '../../../../src/state/predeploys.ts'
 import { assemble } from '../../../support/evm/bytecode.ts'
 import { signed } from '../chains.ts'
 
@@ -27,17 +28,20 @@ const CODES = [
   '0 CALLDATALOAD 32 MSTORE 0 0 64 0 0 0xc0 30000 CALL',
   // a loop over slots, long enough to be compiled
   '5 L: DUP1 0 CALLDATALOAD ADD 7 AND DUP2 SWAP1 SSTORE 1 SWAP1 SUB DUP1 @L JUMPI 0 BLOBHASH 9 SSTORE',
+  'TIMESTAMP 3 AND 5 SSTORE',
+  // whether there is a beacon root of 2026-01-01T00:00:05Z
+  `1767225605 0 MSTORE 32 32 32 0 0 ${BEACON_ROOTS.address} 30000 CALL 6 SSTORE`,
 ].map((code) => assemble(code))
 
 const address = (number: bigint): Address => wordFromBigint(number).replace(/0{24}/, '') as Address
-const contracts = CODES.map((_, index) => address(0xc0n + BigInt(index)))
+export const CONTRACTS: readonly Address[] = CODES.map((_, index) => address(0xc0n + BigInt(index)))
 
 const slot = fc.bigInt(0n, 2n)
 const input = fc.tuple(fc.oneof(slot, fc.constantFrom(0xc1n, 0xc2n, 0xeen)), slot)
 export const step: fc.Arbitrary<Step> = fc.record({
   index: fc.nat(2),
   to: fc.oneof(
-    { weight: 4, arbitrary: fc.constantFrom(...contracts) },
+    { weight: 4, arbitrary: fc.constantFrom(...CONTRACTS) },
     { weight: 2, arbitrary: fc.constantFrom(address(0xeen), address(4n), null) },
   ),
   value: fc.bigInt(0n, 2n),
@@ -51,12 +55,13 @@ export interface Step {
   readonly input: readonly [bigint, bigint]
 }
 
-/** A genesis with the contracts. */
+/** A genesis with the contracts, and that of beacon roots. */
 export function genesisOfSteps(): Genesis {
   const alloc = Object.fromEntries(
-    CODES.map((code, index) => [contracts[index]!, { balance: '0x5', code: hexFromBytes(code) }]),
+    CODES.map((code, index) => [CONTRACTS[index]!, { balance: '0x5', code: hexFromBytes(code) }]),
   )
-  return parseGenesis({ alloc })
+  const roots = { balance: '0x0', code: hexFromBytes(BEACON_ROOTS.code) }
+  return parseGenesis({ alloc: { ...alloc, [BEACON_ROOTS.address]: roots } })
 }
 
 /**

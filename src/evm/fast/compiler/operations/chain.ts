@@ -40,12 +40,21 @@ function frameNumber(offset: number): Compile {
   return numberBy((emitter) => emitter.frame32(offset))
 }
 
+function setFlag(emitter: Emitter, place: number): void {
+  emitter.i32(place)
+  emitter.i32(1)
+  emitter.store32(0)
+}
+
+const compileTimestamp: Compile = (trace, step) => {
+  setFlag(trace.emitter, layout.DEPENDS_ON_TIME)
+  environment(layout.ENV_TIMESTAMP)(trace, step)
+}
+
 /** GAS is what the whole trace leaves, plus the prepaid rest. */
 const compileGas: Compile = (trace, step) => {
   const { emitter } = trace
-  emitter.i32(layout.DEPENDS_ON_GAS)
-  emitter.i32(1)
-  emitter.store32(0)
+  setFlag(emitter, layout.DEPENDS_ON_GAS)
   emitter.get(locals.GAS)
   emitter.i64(trace.ahead(step))
   emitter.op(I64_ADD)
@@ -68,7 +77,7 @@ export const CHAIN_OPERATIONS: readonly Row[] = [
   [OP.RETURNDATASIZE, numberBy((emitter) => emitter.global32(layout.RETURN_LENGTH))],
   [OP.BLOCKHASH, called('blockHash')],
   [OP.COINBASE, environment(layout.ENV_COINBASE, ADDRESS_LIMBS)],
-  [OP.TIMESTAMP, environment(layout.ENV_TIMESTAMP)],
+  [OP.TIMESTAMP, compileTimestamp],
   [OP.NUMBER, environment(layout.ENV_NUMBER)],
   [OP.PREVRANDAO, environment(layout.ENV_RANDOM)],
   [OP.GASLIMIT, environment(layout.ENV_GAS_LIMIT)],

@@ -1,0 +1,164 @@
+// The next block, built ahead while transactions wait: it is read as the pending block, and mined when its time comes.
+import { isInterruption } from '../../core/errors.ts'
+import { isPromise, type MaybePromise } from '../../core/promises.ts'
+import type { Cancellation } from '../../evm/cancellation.ts'
+import type { Executor } from '../../evm/executor.ts'
+import type { BlockRecord } from '../ledger/blockrecord.ts'
+import type { ChainState } from '../ledger/chainstate.ts'
+import { nextTimestamp } from '../ledger/clock.ts'
+import { isInstant } from '../ledger/miningmode.ts'
+import { type BegunBlock, filledBlock, isOfSameBlock, pendingRecord } from '../mining/miner.ts'
+import { cancellable } from './cancellable.ts'
+import type { Discards } from './discards.ts'
+import type { Execution } from './execution.ts'
+import { Readers } from './readers.ts'
+
+/** Fewer waiting transactions are run when the block is mined. */
+const LEAST_WAITING = 16
+
+/** To build on goes through the whole block, so it waits until the pool is so many times as large. */
+const GROWTH = 9 / 8
+
+/** Work ahead that takes longer, in milliseconds by the clock, is left to who needs it. */
+const MOST_AHEAD_MS = 500
+
+interface Builder {
+  readonly state: ChainState
+  readonly environment: { now(): number; onBug(error: unknown): void }
+  readonly execution: Execution
+}
+
+interface PendingBlock {
+  readonly state: ChainState
+  readonly timestamp: bigint
+  readonly readers: Readers
+  readonly record: Promise<BlockRecord>
+}
+
+export class NextBlock {
+  readonly #chain: Builder
+  readonly #discards: Discards
+  #pending: PendingBlock | undefined
+  /** Undefined also while it is in use. */
+  #begun: BegunBlock | undefined
+  /** Resolves at the end of its use. */
+  #use: Promise<void> | undefined
+  #due: NodeJS.Immediate | undefined
+  /** The state that was followed last. */
+  #last: ChainState | undefined
+  /** Waiting transactions from which on it is built on. */
+  #worthAt = LEAST_WAITING
+
+  constructor(chain: Builder, discards: Discards) {
+    this.#chain = chain
+    this.#discards = discards
+  }
+
+  /** As `Chain.pending`. */
+  async record(cancellation?: Cancellation): Promise<BlockRecord> {
+    const { state, environment } = this.#chain
+    const now = environment.now()
+    const timestamp = nextTimestamp(state, now)
+    const known = this.#pending
+    if (
+      known?.state === state &&
+      known.timestamp === timestamp &&
+      known.readers.join(cancellation)
+    ) {
+      return known.record
+    }
+    const readers = new Readers(cancellation)
+    const record = this.#build(state, now, readers, pendingRecord)
+      .catch((error: unknown) => {
+        if (this.#pending?.record === record) this.#pending = undefined
+        throw error
+      })
+      .finally(() => readers.end())
+    this.#pending = { state, timestamp, readers, record }
+    return record
+  }
+
+  /** The block as far as it is built, for a command that mines it. */
+  take(): MaybePromise<BegunBlock | undefined> {
+    return this.#chain.execution.canRunAhead ? this.#take() : undefined
+  }
+
+  /** Call it when the state has changed. */
+  follow(): void {
+    const { state } = this.#chain
+    this.#pending = undefined
+    if (this.#begun && !isOfSameBlock(this.#begun.state, state)) this.#begun = undefined
+    if (this.#last && !isOfSameBlock(this.#last, state)) this.#worthAt = LEAST_WAITING
+    this.#last = state
+    this.#buildSoon()
+  }
+
+  forget(): void {
+    clearImmediate(this.#due)
+    this.#due = undefined
+    this.#pending = undefined
+    this.#begun = undefined
+    this.#last = undefined
+  }
+
+  #buildSoon(): void {
+    const { state, execution } = this.#chain
+    const isOfUse = !isInstant(state.mining) && execution.canRunAhead
+    if (!isOfUse || state.pool.size < this.#worthAt) return
+    this.#due ??= setImmediate(() => {
+      this.#due = undefined
+      void this.#buildAhead()
+    })
+  }
+
+  #take(): MaybePromise<BegunBlock | undefined> {
+    if (this.#use !== undefined) return this.#use.then(() => this.#take())
+    const begun = this.#begun
+    this.#begun = undefined
+    return begun
+  }
+
+  async #buildAhead(): Promise<void> {
+    const { state, environment } = this.#chain
+    if (this.#use !== undefined || isInstant(state.mining)) return
+    this.#worthAt = state.pool.size * GROWTH
+    const end = performance.now() + MOST_AHEAD_MS
+    const patience = {
+      aborted: false,
+      onPause(): void {
+        this.aborted = performance.now() > end
+      },
+    }
+    try {
+      await this.#build(state, environment.now(), patience, (_, { draft }) => draft.hash())
+      this.#buildSoon()
+    } catch (error) {
+      if (!isInterruption(error)) environment.onBug(error)
+      if (isOfSameBlock(state, this.#chain.state)) this.#worthAt = Number.POSITIVE_INFINITY
+    }
+  }
+
+  async #build<T>(
+    state: ChainState,
+    now: number,
+    cancellation: Cancellation,
+    use: (executor: Executor, begun: BegunBlock) => T,
+  ): Promise<Awaited<T>> {
+    const { execution } = this.#chain
+    const executor = cancellable(execution.executor, this.#discards.draft(cancellation))
+    const taken = this.#take()
+    const begun = isPromise(taken) ? await taken : taken
+    const work = async (): Promise<Awaited<T>> => {
+      const filled = await filledBlock(executor, state, { now, begun })
+      const used = await use(executor, filled)
+      if (isOfSameBlock(filled.state, this.#chain.state)) this.#begun = filled
+      return used
+    }
+    const result = Promise.resolve(execution.complete(work))
+    const ended = (): void => {
+      this.#use = undefined
+    }
+    this.#use = result.then(ended, ended)
+    return result
+  }
+}

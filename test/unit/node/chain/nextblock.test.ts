@@ -1,0 +1,109 @@
+// The next block is built while transactions wait, and mined when its time comes.
+import { describe, expect, it, type Mock, vi } from 'vitest'
+import type { Executor } from '../../../../src/evm/executor.ts'
+import { mineOn } from '../../../../src/methods/common/mine.ts'
+import type { Chain } from '../../../../src/node/chain/chain.ts'
+import type { ChainOptions } from '../../../../src/node/chainoptions.ts'
+import { editAccount } from '../../../../src/node/cheats/edit.ts'
+import { headOf } from '../../../../src/node/ledger/blocktree.ts'
+import { sendRawTransaction } from '../../../../src/node/sending/send.ts'
+import type { Account } from '../../../../src/state/world.ts'
+import { eventually } from '../../../support/waiting/eventually.ts'
+import { nextTurn, slowClock } from '../../../support/waiting/turns.ts'
+import { account, signed, type TestEnvironment, testChain, testEnvironment } from '../chains.ts'
+
+interface Watched {
+  readonly chain: Chain
+  readonly environment: TestEnvironment
+  readonly runs: Mock<Executor['transact']>
+}
+
+async function watchedChain(options: ChainOptions = {}): Promise<Watched> {
+  const environment = testEnvironment()
+  const chain = await testChain({ noMining: true, environment, ...options })
+  const runs = vi.spyOn(chain.executor, 'transact')
+  return { chain, environment, runs }
+}
+
+/** Sends transactions of nonces from `first` to below `end`, and lets what is due happen. */
+async function send(chain: Chain, first: number, end: number): Promise<void> {
+  for (let nonce = first; nonce < end; nonce++) {
+    await sendRawTransaction(chain, signed(chain, { nonce: BigInt(nonce) }).raw)
+  }
+  await nextTurn(3)
+}
+
+async function minedCount(chain: Chain): Promise<number> {
+  await mineOn(chain, () => ({}))
+  return headOf(chain.state.tree).executed.length
+}
+
+// time stands still in tests of work ahead: the first run waits for modules, for longer than it may take
+describe('the next block', () => {
+  it('runs waiting transactions once, before it is mined at whatever time', async () => {
+    const { chain, environment, runs } = await watchedChain()
+    using _clock = slowClock(0)
+    await send(chain, 0, 40)
+    await eventually(() => runs.mock.calls.length > 30)
+    await chain.pending()
+    environment.ms += 5_000
+    expect(await minedCount(chain)).toBe(40)
+    expect(runs).toHaveBeenCalledTimes(40)
+  })
+
+  it('is not begun for a few transactions', async () => {
+    const { chain, runs } = await watchedChain()
+    await send(chain, 0, 10)
+    expect(runs).not.toHaveBeenCalled()
+    expect(await minedCount(chain)).toBe(10)
+  })
+
+  it('is not begun under instant mining, where waiting transactions lack a nonce', async () => {
+    const { chain, runs } = await watchedChain({ noMining: false })
+    await send(chain, 1, 30)
+    expect(runs).not.toHaveBeenCalled()
+  })
+
+  it('is begun again when an account is changed', async () => {
+    const { chain } = await watchedChain()
+    const withNonce = (sender: Account): Account => ({ ...sender, nonce: 5n })
+    await send(chain, 0, 20)
+    await chain.update((state) => editAccount(state, account(chain, 0), withNonce))
+    expect(await minedCount(chain)).toBe(15)
+  })
+
+  it('is begun for those that a full block left', async () => {
+    const { chain, runs } = await watchedChain({ gasLimit: 20n * 21_000n })
+    using _clock = slowClock(0)
+    await send(chain, 0, 50)
+    expect(await minedCount(chain)).toBe(20)
+    await nextTurn(3)
+    runs.mockClear()
+    expect(await minedCount(chain)).toBe(20)
+    expect(runs).not.toHaveBeenCalled()
+    expect(await minedCount(chain)).toBe(10)
+  })
+
+  it('is run when it is mined, if something watches that', async () => {
+    const { chain, runs } = await watchedChain()
+    const watch = { tracer: {}, begin: () => undefined, report: () => undefined }
+    chain.execution.watchCommands(() => watch)
+    await send(chain, 0, 20)
+    await chain.pending()
+    runs.mockClear()
+    expect(await minedCount(chain)).toBe(20)
+    expect(runs).toHaveBeenCalledTimes(20)
+  })
+
+  it('is left to who mines it, if it takes too long', async () => {
+    const { chain, environment, runs } = await watchedChain()
+    using _clock = slowClock(1_000)
+    await send(chain, 0, 30)
+    await nextTurn(20)
+    expect(await chain.nextBlock.take()).toBeUndefined()
+    runs.mockClear()
+    expect(await minedCount(chain)).toBe(30)
+    expect(runs).toHaveBeenCalledTimes(30)
+    expect(environment.bugs).toEqual([])
+  })
+})
