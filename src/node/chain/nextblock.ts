@@ -1,9 +1,10 @@
 // The next block, built ahead while transactions wait: it is read as the pending block, and mined when its time comes.
-import { isInterruption } from '../../core/errors.ts'
-import { isPromise, type MaybePromise } from '../../core/promises.ts'
+import { DevchainError } from '../../core/errors.ts'
+import type { MaybePromise } from '../../core/promises.ts'
 import type { Cancellation } from '../../evm/cancellation.ts'
 import type { Executor } from '../../evm/executor.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
+import { headOf } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { nextTimestamp } from '../ledger/clock.ts'
 import { isInstant } from '../ledger/miningmode.ts'
@@ -35,14 +36,19 @@ interface PendingBlock {
   readonly record: Promise<BlockRecord>
 }
 
+/** A build under way, whose block later ones go on with. */
+interface Build {
+  readonly state: ChainState
+  readonly end: Promise<void>
+}
+
 export class NextBlock {
   readonly #chain: Builder
   readonly #discards: Discards
   #pending: PendingBlock | undefined
   /** Undefined also while it is in use. */
   #begun: BegunBlock | undefined
-  /** Resolves at the end of its use. */
-  #use: Promise<void> | undefined
+  #running: Build | undefined
   #due: NodeJS.Immediate | undefined
   /** The state that was followed last. */
   #last: ChainState | undefined
@@ -80,7 +86,11 @@ export class NextBlock {
 
   /** The block as far as it is built, for a command that mines it. */
   take(): MaybePromise<BegunBlock | undefined> {
-    return this.#chain.execution.canRunAhead ? this.#take() : undefined
+    if (!this.#chain.execution.canRunAhead) return undefined
+    // else it would be run beside the command
+    clearImmediate(this.#due)
+    this.#due = undefined
+    return this.#whenFree(() => this.#take())
   }
 
   /** Call it when the state has changed. */
@@ -88,6 +98,7 @@ export class NextBlock {
     const { state } = this.#chain
     this.#pending = undefined
     if (this.#begun && !isOfSameBlock(this.#begun.state, state)) this.#begun = undefined
+    if (this.#running && !isGrown(this.#running.state, state)) this.#running = undefined
     if (this.#last && !isOfSameBlock(this.#last, state)) this.#worthAt = LEAST_WAITING
     this.#last = state
     this.#buildSoon()
@@ -98,21 +109,29 @@ export class NextBlock {
     this.#due = undefined
     this.#pending = undefined
     this.#begun = undefined
+    this.#running = undefined
     this.#last = undefined
   }
 
   #buildSoon(): void {
-    const { state, execution } = this.#chain
-    const isOfUse = !isInstant(state.mining) && execution.canRunAhead
-    if (!isOfUse || state.pool.size < this.#worthAt) return
+    if (!this.#isWorthBuilding()) return
     this.#due ??= setImmediate(() => {
       this.#due = undefined
-      void this.#buildAhead()
+      if (this.#isWorthBuilding()) void this.#buildAhead()
     })
   }
 
-  #take(): MaybePromise<BegunBlock | undefined> {
-    if (this.#use !== undefined) return this.#use.then(() => this.#take())
+  #isWorthBuilding(): boolean {
+    const { state, execution } = this.#chain
+    const isOfUse = !isInstant(state.mining) && execution.canRunAhead
+    return isOfUse && this.#running === undefined && state.pool.size >= this.#worthAt
+  }
+
+  #whenFree<T>(use: () => MaybePromise<T>): MaybePromise<T> {
+    return this.#running?.end.then(() => this.#whenFree(use)) ?? use()
+  }
+
+  #take(): BegunBlock | undefined {
     const begun = this.#begun
     this.#begun = undefined
     return begun
@@ -120,21 +139,22 @@ export class NextBlock {
 
   async #buildAhead(): Promise<void> {
     const { state, environment } = this.#chain
-    if (this.#use !== undefined || isInstant(state.mining)) return
     this.#worthAt = state.pool.size * GROWTH
     const end = performance.now() + MOST_AHEAD_MS
+    const isLate = (): boolean => performance.now() > end
+    const isOld = (): boolean => !isGrown(state, this.#chain.state)
     const patience = {
       aborted: false,
       onPause(): void {
-        this.aborted = performance.now() > end
+        this.aborted = isLate() || isOld()
       },
     }
     try {
       await this.#build(state, environment.now(), patience, (_, { draft }) => draft.hash())
-      this.#buildSoon()
     } catch (error) {
-      if (!isInterruption(error)) environment.onBug(error)
-      if (isOfSameBlock(state, this.#chain.state)) this.#worthAt = Number.POSITIVE_INFINITY
+      // who mines the block gets the refusal
+      if (!(error instanceof DevchainError)) environment.onBug(error)
+      if (!isOld()) this.#worthAt = Number.POSITIVE_INFINITY
     }
   }
 
@@ -146,19 +166,31 @@ export class NextBlock {
   ): Promise<Awaited<T>> {
     const { execution } = this.#chain
     const executor = cancellable(execution.executor, this.#discards.draft(cancellation))
-    const taken = this.#take()
-    const begun = isPromise(taken) ? await taken : taken
-    const work = async (): Promise<Awaited<T>> => {
-      const filled = await filledBlock(executor, state, { now, begun })
-      const used = await use(executor, filled)
-      if (isOfSameBlock(filled.state, this.#chain.state)) this.#begun = filled
-      return used
-    }
-    const result = Promise.resolve(execution.complete(work))
-    const ended = (): void => {
-      this.#use = undefined
-    }
-    this.#use = result.then(ended, ended)
-    return result
+    return this.#whenFree(() => {
+      const begun = this.#take()
+      const work = async (): Promise<Awaited<T>> => {
+        const filled = await filledBlock(executor, state, { now, begun })
+        const used = await use(executor, filled)
+        if (this.#running === build) this.#begun = filled
+        return used
+      }
+      const result = Promise.resolve(execution.complete(work))
+      const ended = (): void => {
+        if (this.#running === build) this.#running = undefined
+        this.#buildSoon()
+      }
+      const build = { state, end: result.then(ended, ended) }
+      // builds on fetched state share nothing
+      const isShared = !headOf(state.tree).world.accounts.isBacked
+      if (isShared && isGrown(state, this.#chain.state)) this.#running = build
+      return result
+    })
   }
+}
+
+/** Whether the second state can differ from the first only by time and by transactions that joined its pool. */
+function isGrown(before: ChainState, state: ChainState): boolean {
+  const joined = state.pool.size - before.pool.size
+  const arrived = state.pool.lastArrival - before.pool.lastArrival
+  return isOfSameBlock(before, state) && joined === arrived && joined >= 0
 }

@@ -60,7 +60,7 @@ export function mine(
 async function mineSeveral(
   executor: Executor,
   state: ChainState,
-  { now, timestamp, interval, bulk }: MineRequest,
+  { now, timestamp, interval, bulk, begun }: MineRequest,
   blocks: bigint,
 ): Promise<Change<BlockRange>> {
   const dropped: DroppedTransaction[] = []
@@ -79,8 +79,11 @@ async function mineSeveral(
       current = run?.state ?? current
       left -= run?.blocks ?? 0n
     }
-    const exact = left === blocks ? timestamp : spaced(current, now, interval)
-    const mined = await mineNext(executor, current, { now, timestamp: exact }, bulk)
+    const next =
+      left === blocks
+        ? { now, timestamp, begun }
+        : { now, timestamp: spaced(current, now, interval) }
+    const mined = await mineNext(executor, current, next, bulk)
     current = mined.state
     left -= 1n
     dropped.push(...mined.dropped)

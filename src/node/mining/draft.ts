@@ -19,14 +19,14 @@ import { blockRoom } from '../../protocol/stategas.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { Overlay } from '../../state/overlay.ts'
 import { BEACON_ROOTS } from '../../state/predeploys.ts'
-import { isAsDeployed } from '../../state/systemslots.ts'
-import { accountAt, codeAt, stateRoot, type World } from '../../state/world.ts'
+import { accountAt, stateRoot, type World } from '../../state/world.ts'
 import type { ExecutedTransaction } from '../ledger/blockrecord.ts'
 import { headOf } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import type { DroppedTransaction } from '../ledger/change.ts'
 import type { Source } from '../pool/auction.ts'
 import { type Conditions, requireConditions } from '../pool/conditions.ts'
+import { systemWrites } from './emptyblocks.ts'
 import { blockStart } from './environment.ts'
 import { blockLimits } from './limits.ts'
 import { isTooCheap } from './pricedout.ts'
@@ -81,11 +81,9 @@ export class BlockDraft {
     if (!isSameButForTime(block, old)) return false
     if (block.timestamp === old.timestamp) return true
     const parent = headOf(this.#state.tree)
-    const { address } = BEACON_ROOTS
-    const isOther =
-      codeAt(parent.world, address).length > 0 && !isAsDeployed(parent.world, BEACON_ROOTS)
-    if (this.#dependsOnTime || isOther) return false
+    if (this.#dependsOnTime || systemWrites(parent.world, block) === undefined) return false
     const { world, accesses } = await executor.beginBlock(blockStart(block, parent))
+    const { address } = BEACON_ROOTS
     const replaced = accountAt(this.#begun, address)
     if (!this.#overlay.replaceUnchanged(replaced, accountAt(world, address))) return false
     this.#begun = world

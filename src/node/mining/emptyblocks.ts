@@ -79,7 +79,10 @@ export function haveSameRules(
 }
 
 /** Undefined where a system contract is not the main network's. */
-function systemWrites(world: World, { hardfork }: BlockEnvironment): SystemWrites | undefined {
+export function systemWrites(
+  world: World,
+  { hardfork }: BlockEnvironment,
+): SystemWrites | undefined {
   const time = isAtLeast(hardfork, 'cancun') ? writesTo(world, BEACON_ROOTS) : false
   const hash = isAtLeast(hardfork, 'prague') ? writesTo(world, HISTORY_STORAGE) : false
   return time === undefined || hash === undefined ? undefined : { time, hash }

@@ -6,11 +6,20 @@ import type { Chain } from '../../../../src/node/chain/chain.ts'
 import type { ChainOptions } from '../../../../src/node/chainoptions.ts'
 import { editAccount } from '../../../../src/node/cheats/edit.ts'
 import { headOf } from '../../../../src/node/ledger/blocktree.ts'
+import { dropTransactions } from '../../../../src/node/mining/drop.ts'
 import { sendRawTransaction } from '../../../../src/node/sending/send.ts'
+import { MAX_TIMESTAMP } from '../../../../src/protocol/timestamps.ts'
 import type { Account } from '../../../../src/state/world.ts'
 import { eventually } from '../../../support/waiting/eventually.ts'
 import { nextTurn, slowClock } from '../../../support/waiting/turns.ts'
-import { account, signed, type TestEnvironment, testChain, testEnvironment } from '../chains.ts'
+import {
+  account,
+  height,
+  signed,
+  type TestEnvironment,
+  testChain,
+  testEnvironment,
+} from '../chains.ts'
 
 interface Watched {
   readonly chain: Chain
@@ -25,11 +34,16 @@ async function watchedChain(options: ChainOptions = {}): Promise<Watched> {
   return { chain, environment, runs }
 }
 
-/** Sends transactions of nonces from `first` to below `end`, and lets what is due happen. */
-async function send(chain: Chain, first: number, end: number): Promise<void> {
+/** Sends transactions of nonces from `first` to below `end` in one turn. */
+async function sendAll(chain: Chain, first: number, end: number): Promise<void> {
   for (let nonce = first; nonce < end; nonce++) {
     await sendRawTransaction(chain, signed(chain, { nonce: BigInt(nonce) }).raw)
   }
+}
+
+/** As `sendAll`, and lets what is due happen. */
+async function send(chain: Chain, first: number, end: number): Promise<void> {
+  await sendAll(chain, first, end)
   await nextTurn(3)
 }
 
@@ -105,5 +119,64 @@ describe('the next block', () => {
     expect(await minedCount(chain)).toBe(30)
     expect(runs).toHaveBeenCalledTimes(30)
     expect(environment.bugs).toEqual([])
+  })
+
+  it('is not begun any more when its transactions were mined before', async () => {
+    const { chain } = await watchedChain()
+    const begins = vi.spyOn(chain.executor, 'beginBlock')
+    await sendAll(chain, 0, 20)
+    expect(await minedCount(chain)).toBe(20)
+    begins.mockClear()
+    await nextTurn(20)
+    expect(begins).not.toHaveBeenCalled()
+  })
+
+  it('is not run beside the command that mines it', async () => {
+    const { chain, runs } = await watchedChain()
+    using _clock = slowClock(20)
+    await sendAll(chain, 0, 20)
+    expect(await minedCount(chain)).toBe(20)
+    await nextTurn(20)
+    expect(runs).toHaveBeenCalledTimes(20)
+  })
+
+  it('is taken as the first of several', async () => {
+    const { chain, runs } = await watchedChain()
+    using _clock = slowClock(0)
+    await send(chain, 0, 20)
+    await chain.pending()
+    expect(runs).toHaveBeenCalledTimes(20)
+    await mineOn(chain, () => ({ blocks: 3n }))
+    expect(runs).toHaveBeenCalledTimes(20)
+    expect(height(chain)).toBe(3n)
+  })
+
+  it('is not waited for after a transaction of it was dropped', async () => {
+    const { chain, runs } = await watchedChain()
+    const { transact } = chain.executor
+    let release = (): void => undefined
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    runs.mockImplementationOnce(async (job) => {
+      await released
+      return transact(job)
+    })
+    await sendAll(chain, 0, 5)
+    const pending = chain.pending()
+    await eventually(() => runs.mock.calls.length > 0)
+    await chain.update((state) => dropTransactions(state))
+    expect(await minedCount(chain)).toBe(0)
+    release()
+    expect((await pending).executed).toHaveLength(5)
+  })
+
+  it('is no bug when its time is beyond the last one', async () => {
+    const { chain, environment } = await watchedChain({ gasLimit: 20n * 21_000n })
+    await send(chain, 0, 50)
+    await mineOn(chain, () => ({ timestamp: MAX_TIMESTAMP }))
+    await nextTurn(5)
+    expect(environment.bugs).toEqual([])
+    await expect(minedCount(chain)).rejects.toThrow('latest time of a block')
   })
 })

@@ -2,6 +2,7 @@
 // have the same results.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { hexFromBytes } from '../../../../src/core/hex.ts'
 import type { Executor, Tracer, TransactionJob } from '../../../../src/evm/executor.ts'
 import { replay } from '../../../../src/node/calls/replay.ts'
 import type { Chain } from '../../../../src/node/chain/chain.ts'
@@ -20,8 +21,9 @@ import { bloomOf } from '../../../../src/protocol/blocks/bloom.ts'
 import { HARDFORKS, type Hardfork } from '../../../../src/protocol/forks.ts'
 import type { Transaction } from '../../../../src/protocol/transactions/transaction.ts'
 import { Overlay } from '../../../../src/state/overlay.ts'
-import { BEACON_ROOTS } from '../../../../src/state/predeploys.ts'
+import { BEACON_ROOTS, HISTORY_STORAGE } from '../../../../src/state/predeploys.ts'
 import { stateRoot } from '../../../../src/state/world.ts'
+import { assemble } from '../../../support/evm/bytecode.ts'
 import { NOON, signed, testChain } from '../chains.ts'
 import { CONTRACTS, genesisOfSteps, type Step, step, transactionsOf } from './steps.ts'
 
@@ -124,9 +126,17 @@ async function growPending(prices: readonly bigint[]): Promise<void> {
   chain.close()
 }
 
-/** Mines the transactions at the last time, begun at the times before; `times` are seconds after another. */
-async function beginAhead(hardfork: Hardfork, steps: readonly Step[], times: readonly number[]) {
-  const chain = await testChain({ hardfork, genesis: genesisOfSteps(), noMining: true })
+/**
+ * Mines the transactions at the last time, begun at the times before; `times` are seconds after another.
+ * @param more accounts of the genesis
+ */
+async function beginAhead(
+  hardfork: Hardfork,
+  steps: readonly Step[],
+  times: readonly number[],
+  more: Parameters<typeof genesisOfSteps>[0] = {},
+) {
+  const chain = await testChain({ hardfork, genesis: genesisOfSteps(more), noMining: true })
   const transactions = transactionsOf(chain, steps)
   let begun: BegunBlock | undefined
   let sent = 0
@@ -176,6 +186,16 @@ describe('a block that is begun ahead', () => {
     })
     await fc.assert(compared, { seed: 50, numRuns: 12 })
   })
+
+  test.each([BEACON_ROOTS, HISTORY_STORAGE])(
+    'is run again where $address reads the time',
+    async ({ address }) => {
+      const code = hexFromBytes(assemble('TIMESTAMP 5 SSTORE'))
+      expect(
+        await beginAhead('osaka', [WRITING], [4], { [address]: { balance: '0x0', code } }),
+      ).toBe(1)
+    },
+  )
 
   test.each([
     ['not run again at another time', [WRITING, WRITING], 0],

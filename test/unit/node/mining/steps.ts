@@ -55,13 +55,13 @@ export interface Step {
   readonly input: readonly [bigint, bigint]
 }
 
-/** A genesis with the contracts, and that of beacon roots. */
-export function genesisOfSteps(): Genesis {
+/** A genesis with the contracts, that of beacon roots, and more accounts. */
+export function genesisOfSteps(more: Readonly<Record<Address, object>> = {}): Genesis {
   const alloc = Object.fromEntries(
     CODES.map((code, index) => [CONTRACTS[index]!, { balance: '0x5', code: hexFromBytes(code) }]),
   )
   const roots = { balance: '0x0', code: hexFromBytes(BEACON_ROOTS.code) }
-  return parseGenesis({ alloc: { ...alloc, [BEACON_ROOTS.address]: roots } })
+  return parseGenesis({ alloc: { ...alloc, [BEACON_ROOTS.address]: roots, ...more } })
 }
 
 /**
