@@ -92,11 +92,12 @@ export class BlockDraft {
     return true
   }
 
-  /** What the roots share with those of the whole block is hashed once. */
+  /** What the roots share with those of the whole block is hashed once, and its access list is in order. */
   hash(): void {
     stateRoot(this.settle())
     void this.transactions.root
     void this.receipts.root
+    this.accesses.enter()
   }
 
   /** After the transactions so far. */

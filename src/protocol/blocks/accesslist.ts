@@ -59,12 +59,14 @@ class Entry implements AccountChanges {
   codeChanges: readonly Changed<Uint8Array>[] = NONE
   #written: Map<bigint, readonly Changed<bigint>[]> | undefined
   #read: Set<bigint> | undefined
+  #isListed = false
 
   constructor(address: Address) {
     this.address = address
   }
 
   add(index: bigint, { reads, writes, balance, nonce, code }: AccountAccess): void {
+    this.#isListed = false
     if (reads.length > 0) this.#addReads(reads)
     if (writes.length > 0) this.#addWrites(index, writes)
     if (balance !== undefined) this.balanceChanges = withChange(this.balanceChanges, index, balance)
@@ -92,8 +94,10 @@ class Entry implements AccountChanges {
     }
   }
 
-  /** After the last access. */
+  /** After the last access, for now. */
   list(): void {
+    if (this.#isListed) return
+    this.#isListed = true
     const written = this.#written === undefined ? this.storageChanges : [...this.#written]
     const read = this.#read === undefined ? this.storageReads : [...this.#read]
     this.storageChanges = inOrder(written, slotOf)
@@ -104,14 +108,20 @@ class Entry implements AccountChanges {
 /** The parts are in order; later ones of the same index replace earlier values. */
 export function accessListOf(parts: readonly AccessPart[]): BlockAccessList {
   const entries = new Map<Address, Entry>()
-  for (const { index, accesses } of parts) {
-    for (const access of accesses) {
-      getOrMake(entries, access.address, (address) => new Entry(address)).add(index, access)
-    }
+  for (const part of parts) addPart(entries, part)
+  return inOrder(listed(entries.values()), addressOf)
+}
+
+function addPart(entries: Map<Address, Entry>, { index, accesses }: AccessPart): void {
+  for (const access of accesses) {
+    getOrMake(entries, access.address, (address) => new Entry(address)).add(index, access)
   }
-  const list = [...entries.values()]
+}
+
+function listed(entries: Iterable<Entry>): Entry[] {
+  const list = [...entries]
   for (const entry of list) entry.list()
-  return inOrder(list, addressOf)
+  return list
 }
 
 /** Changes are this module's own arrays, except for `NONE`. */
@@ -130,7 +140,7 @@ function withChange<T>(
 
 const itself = (slot: bigint): bigint => slot
 const slotOf = ([slot]: SlotChanges): bigint => slot
-const addressOf = ({ address }: AccountChanges): Address => address
+const addressOf = ({ address }: { readonly address: Address }): Address => address
 
 /** Sorts only what is not in order yet: most lists of a block are, and V8 takes a microsecond for the shortest one. */
 function inOrder<T>(values: readonly T[], keyOf: (value: T) => bigint | Address): readonly T[] {
@@ -157,34 +167,67 @@ export interface Listed {
   readonly fields: LaterFields
 }
 
-/** Collects what a block in the making accesses: at the start, by each transaction, at the end. */
+/** A list of fewer transactions is made anew. */
+const MANY = 16
+
+/** Collects what a block in the making accesses: at the start, by each transaction, at the end. It may be listed many times. */
 export class AccessParts {
+  #start: AccessPart = { index: 0n, accesses: NONE }
   readonly #parts: AccessPart[] = []
   #index = 0n
+  /** Of the first parts. */
+  readonly #entries = new Map<Address, Entry>()
+  #inOrder: readonly Entry[] = []
+  #entered = 0
 
   /** Of the next one. */
-  add(accesses: readonly AccountAccess[] | undefined): void {
-    if (accesses !== undefined && accesses.length > 0) {
-      this.#parts.push({ index: this.#index, accesses })
-    }
+  add(accesses: readonly AccountAccess[] | undefined = NONE): void {
+    const part = { index: this.#index, accesses }
     this.#index += 1n
+    if (part.index === 0n) this.#start = part
+    else if (accesses.length > 0) this.#parts.push(part)
   }
 
   /** Of the start, instead of those that were added first. */
   restart(accesses: readonly AccountAccess[]): void {
-    const { length } = this.#parts.filter(({ index }) => index === 0n)
-    this.#parts.splice(0, length, ...(accesses.length > 0 ? [{ index: 0n, accesses }] : []))
+    this.#start = { index: 0n, accesses }
   }
 
   /**
+   * The list is valid until the next access is added.
    * @param fields the others of the header that result from the block
    * @param last after the transactions
    */
   listed(hardfork: Hardfork, fields: LaterFields, last: readonly AccountAccess[]): Listed {
     if (!isAtLeast(hardfork, 'amsterdam')) return { accessList: undefined, fields }
-    const accessList = accessListOf([...this.#parts, { index: this.#index, accesses: last }])
+    const accessList = this.#with(last)
     const blockAccessListHash = hashAccessList(accessList)
     return { accessList, fields: { requestsHash: fields.requestsHash, blockAccessListHash } }
+  }
+
+  #with(last: readonly AccountAccess[]): BlockAccessList {
+    const end = { index: this.#index, accesses: last }
+    if (this.#parts.length < MANY) return accessListOf([this.#start, ...this.#parts, end])
+    this.enter()
+    const system = new Set([...this.#start.accesses, ...last].map(addressOf))
+    const isOfSystem = ({ address }: { readonly address: Address }): boolean => system.has(address)
+    if (!this.#inOrder.some(isOfSystem)) {
+      return inOrder([...this.#inOrder, ...accessListOf([this.#start, end])], addressOf)
+    }
+    const mixed = this.#parts.map(({ index, accesses }) => ({
+      index,
+      accesses: accesses.filter(isOfSystem),
+    }))
+    const others = this.#inOrder.filter((entry) => !isOfSystem(entry))
+    return inOrder([...others, ...accessListOf([this.#start, ...mixed, end])], addressOf)
+  }
+
+  /** Puts in order what was added, for the next list. */
+  enter(): void {
+    for (const part of this.#parts.slice(this.#entered)) addPart(this.#entries, part)
+    this.#entered = this.#parts.length
+    const added = [...this.#entries.values()].slice(this.#inOrder.length)
+    this.#inOrder = inOrder(listed([...this.#inOrder, ...added]), addressOf)
   }
 }
 

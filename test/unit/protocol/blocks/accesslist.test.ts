@@ -8,6 +8,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Address, hexFromBytes, quantityFromBigint } from '../../../../src/core/hex.ts'
 import {
+  AccessParts,
   type AccountAccess,
   type AccountChanges,
   accessListOf,
@@ -48,6 +49,29 @@ test('a block access list is in order, and encoded and hashed as by @ethereumjs/
       expect(hashAccessList(list)).toBe(hexFromBytes(theirs.hash()))
     }),
     { seed: 1 },
+  )
+})
+
+test('an access list that grows equals one that is made anew, at each of its lengths and with each start', () => {
+  const long = fc.array(accesses, { minLength: 14, maxLength: 30, size: 'max' })
+  fc.assert(
+    fc.property(accesses, accesses, long, accesses, (first, start, runs, last) => {
+      const parts = new AccessParts()
+      parts.add(first)
+      parts.restart(start)
+      const all = [start]
+      for (const run of runs) {
+        parts.add(run)
+        all.push(run)
+        const anew = accessListOf(
+          [...all, last].map((each, index) => ({ index: BigInt(index), accesses: each })),
+        )
+        const { accessList, fields } = parts.listed('amsterdam', {}, last)
+        expect(accessList?.map(jsonOf)).toEqual(anew.map(jsonOf))
+        expect(fields.blockAccessListHash).toBe(hashAccessList(anew))
+      }
+    }),
+    { seed: 2, numRuns: 40 },
   )
 })
 
