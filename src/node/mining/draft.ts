@@ -12,6 +12,7 @@ import type {
   TransactionJob,
 } from '../../evm/executor.ts'
 import { AccessParts } from '../../protocol/blocks/accesslist.ts'
+import { EMPTY_BLOOM, mergeBlooms } from '../../protocol/blocks/bloom.ts'
 import { OrderedTrie } from '../../protocol/blocks/orderedtrie.ts'
 import { encodeReceipt, NO_GAS, withGasOf } from '../../protocol/blocks/receipt.ts'
 import { blobGasOf, leastGas, maxBlobGas } from '../../protocol/fees.ts'
@@ -52,6 +53,9 @@ export class BlockDraft {
   #counted = NO_GAS
   #blobGasLeft: bigint
   #dependsOnTime = false
+  #logsBloom = EMPTY_BLOOM
+  /** Transactions whose logs it has. */
+  #bloomed = 0
 
   private constructor(state: ChainState, block: BlockEnvironment, { world, accesses }: BlockStart) {
     this.#block = block
@@ -98,6 +102,14 @@ export class BlockDraft {
     void this.transactions.root
     void this.receipts.root
     this.accesses.enter()
+    void this.logsBloom
+  }
+
+  get logsBloom(): Uint8Array {
+    const added = this.executed.slice(this.#bloomed).map(({ receipt }) => receipt.logsBloom)
+    this.#logsBloom = mergeBlooms([this.#logsBloom, ...added])
+    this.#bloomed = this.executed.length
+    return this.#logsBloom
   }
 
   /** After the transactions so far. */

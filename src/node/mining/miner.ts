@@ -53,6 +53,7 @@ interface Assembly {
   readonly dropped: readonly DroppedTransaction[]
   readonly uncles: readonly Header[]
   readonly roots: ListRoots
+  readonly logsBloom: Uint8Array
   readonly listed: Listed
 }
 
@@ -236,7 +237,8 @@ async function ended(executor: Executor, state: ChainState, draft: BlockDraft): 
   const roots = { transactions: draft.transactions.root, receipts: draft.receipts.root }
   const end = await executor.endBlock({ world, block, logs })
   const listed = draft.accesses.listed(block.hardfork, end.fields, end.accesses)
-  return { world: end.world, executed, dropped, uncles, roots, listed }
+  const { logsBloom } = draft
+  return { world: end.world, executed, dropped, uncles, roots, logsBloom, listed }
 }
 
 /** On a network's chain there are none after the merge. */
@@ -297,6 +299,7 @@ function sealed(state: ChainState, environment: BlockEnvironment, assembly: Asse
     transactions,
     receipts: executed.map(({ receipt }) => receipt),
     roots: assembly.roots,
+    logsBloom: assembly.logsBloom,
     stateRoot: stateRoot(world),
     end: assembly.listed.fields,
     extraData: state.settings.extraData,

@@ -1,7 +1,7 @@
 // Block access lists: what a block's transactions and system calls read, and which values each of them left (EIP-7928).
 
 import { keccakHash } from '../../core/crypto/crypto.ts'
-import { scratchRlp, writeRlp } from '../../core/fastrlp/writer.ts'
+import { joinRlp, scratchRlp, writeRlp } from '../../core/fastrlp/writer.ts'
 import type { Address, Hash } from '../../core/hex.ts'
 import { getOrMake } from '../../core/lrucache.ts'
 import type { RlpValue } from '../../core/rlp.ts'
@@ -60,6 +60,7 @@ class Entry implements AccountChanges {
   #written: Map<bigint, readonly Changed<bigint>[]> | undefined
   #read: Set<bigint> | undefined
   #isListed = false
+  #encoded: Uint8Array | undefined
 
   constructor(address: Address) {
     this.address = address
@@ -67,6 +68,7 @@ class Entry implements AccountChanges {
 
   add(index: bigint, { reads, writes, balance, nonce, code }: AccountAccess): void {
     this.#isListed = false
+    this.#encoded = undefined
     if (reads.length > 0) this.#addReads(reads)
     if (writes.length > 0) this.#addWrites(index, writes)
     if (balance !== undefined) this.balanceChanges = withChange(this.balanceChanges, index, balance)
@@ -94,6 +96,12 @@ class Entry implements AccountChanges {
     }
   }
 
+  /** Once it is listed. */
+  get encoded(): Uint8Array {
+    this.#encoded ??= writeRlp(accountItem(this))
+    return this.#encoded
+  }
+
   /** After the last access, for now. */
   list(): void {
     if (this.#isListed) return
@@ -107,6 +115,10 @@ class Entry implements AccountChanges {
 
 /** The parts are in order; later ones of the same index replace earlier values. */
 export function accessListOf(parts: readonly AccessPart[]): BlockAccessList {
+  return entriesOf(parts)
+}
+
+function entriesOf(parts: readonly AccessPart[]): readonly Entry[] {
   const entries = new Map<Address, Entry>()
   for (const part of parts) addPart(entries, part)
   return inOrder(listed(entries.values()), addressOf)
@@ -201,33 +213,37 @@ export class AccessParts {
   listed(hardfork: Hardfork, fields: LaterFields, last: readonly AccountAccess[]): Listed {
     if (!isAtLeast(hardfork, 'amsterdam')) return { accessList: undefined, fields }
     const accessList = this.#with(last)
-    const blockAccessListHash = hashAccessList(accessList)
+    const blockAccessListHash =
+      this.#parts.length < MANY
+        ? hashAccessList(accessList)
+        : keccakHash(joinRlp(accessList.map(({ encoded }) => encoded)))
     return { accessList, fields: { requestsHash: fields.requestsHash, blockAccessListHash } }
   }
 
-  #with(last: readonly AccountAccess[]): BlockAccessList {
+  #with(last: readonly AccountAccess[]): readonly Entry[] {
     const end = { index: this.#index, accesses: last }
-    if (this.#parts.length < MANY) return accessListOf([this.#start, ...this.#parts, end])
+    if (this.#parts.length < MANY) return entriesOf([this.#start, ...this.#parts, end])
     this.enter()
     const system = new Set([...this.#start.accesses, ...last].map(addressOf))
     const isOfSystem = ({ address }: { readonly address: Address }): boolean => system.has(address)
     if (!this.#inOrder.some(isOfSystem)) {
-      return inOrder([...this.#inOrder, ...accessListOf([this.#start, end])], addressOf)
+      return inOrder([...this.#inOrder, ...entriesOf([this.#start, end])], addressOf)
     }
     const mixed = this.#parts.map(({ index, accesses }) => ({
       index,
       accesses: accesses.filter(isOfSystem),
     }))
     const others = this.#inOrder.filter((entry) => !isOfSystem(entry))
-    return inOrder([...others, ...accessListOf([this.#start, ...mixed, end])], addressOf)
+    return inOrder([...others, ...entriesOf([this.#start, ...mixed, end])], addressOf)
   }
 
-  /** Puts in order what was added, for the next list. */
+  /** Puts in order and encodes what was added, for the next list. */
   enter(): void {
     for (const part of this.#parts.slice(this.#entered)) addPart(this.#entries, part)
     this.#entered = this.#parts.length
     const added = [...this.#entries.values()].slice(this.#inOrder.length)
     this.#inOrder = inOrder(listed([...this.#inOrder, ...added]), addressOf)
+    for (const entry of this.#inOrder) void entry.encoded
   }
 }
 

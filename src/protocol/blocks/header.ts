@@ -35,8 +35,9 @@ export type ListRoots = Readonly<Record<'transactions' | 'receipts', Hash>>
 export interface BlockContents {
   readonly transactions: readonly Transaction[]
   readonly receipts: readonly Receipt[]
-  /** Default: computed. */
+  /** Default: computed, as is the bloom. */
   readonly roots?: ListRoots | undefined
+  readonly logsBloom?: Uint8Array | undefined
   readonly stateRoot: Hash
   readonly extraData: Uint8Array
   readonly uncles?: readonly Header[] | undefined
@@ -167,7 +168,7 @@ export function headerOf(
     stateRoot: contents.stateRoot,
     transactionsRoot: roots?.transactions ?? transactionsRoot(transactions),
     receiptsRoot: roots?.receipts ?? receiptsRoot(receipts),
-    logsBloom: mergeBlooms(receipts.map(({ logsBloom }) => logsBloom)),
+    logsBloom: contents.logsBloom ?? mergeBlooms(receipts.map(({ logsBloom }) => logsBloom)),
     difficulty: environment.difficulty,
     number: environment.number,
     gasLimit: environment.gasLimit,
