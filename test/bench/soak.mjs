@@ -1,6 +1,7 @@
 // Eight clients at work, and how long a ninth waits for its ping: `npm run bench -- soak [SECONDS] [COMMAND]`, after `npm run build`.
 // COMMAND starts another node, with PORT where its port goes. Says which methods were under way whenever the event loop was held.
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { createServer } from 'node:net'
@@ -28,16 +29,25 @@ const deploying = (code) =>
 const hex = (value) => `0x${BigInt(value).toString(16)}`
 const word = (value) => `0x${BigInt(value).toString(16).padStart(64, '0')}`
 
+/** A server with nothing to do: what its client waits is the machine's part. */
+const IDLE_SERVER = `require('node:http').createServer((request, response) => {
+  request.resume().on('end', () => response.end('{}'))
+}).listen(0, '127.0.0.1', function () { process.send(this.address().port) })`
+
 /** Prints the figures. */
 export async function soak(given = '60', command = undefined) {
   const seconds = Number(given)
   const port = await freePort()
   const { child, holds } = start(port, command)
+  const idle = spawn(process.execPath, ['-e', IDLE_SERVER], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
   try {
+    const [idlePort] = await once(idle, 'message')
     const node = await connect(port)
     const stopAt = Date.now() + 1000 * seconds
     const pinger = new Worker(fileURLToPath(import.meta.url), {
-      workerData: { pings: { port, stopAt, pid: child.pid } },
+      workerData: { pings: { port, idlePort, stopAt, pid: child.pid } },
     })
     const waits = new Promise((resolve, reject) =>
       pinger.once('message', resolve).once('error', reject),
@@ -48,6 +58,7 @@ export async function soak(given = '60', command = undefined) {
     report(await waits, holds, done, child.pid)
   } finally {
     child.kill()
+    idle.kill()
   }
 }
 
@@ -238,17 +249,22 @@ async function socketClient({ accounts, calls }, port, stopAt, token) {
 }
 
 /** The ninth client, in a thread of its own: the others' work in this process must not delay it. */
-async function ping({ port, stopAt, pid }) {
+async function ping({ port, idlePort, stopAt, pid }) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const idleAgent = new Agent({ keepAlive: true, maxSockets: 1 })
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] })
   const waits = []
   while (Date.now() < stopAt) {
     const [from, used] = [now(), processorMs(pid)]
     await post(port, agent, body)
-    waits.push({ ms: now() - from, ranMs: processorMs(pid) - used })
+    const answered = now()
+    const ranMs = processorMs(pid) - used
+    await post(idlePort, idleAgent, body)
+    waits.push({ ms: answered - from, ranMs, idleMs: now() - answered })
     await delay(PING_MS)
   }
   agent.destroy()
+  idleAgent.destroy()
   parentPort.postMessage(waits)
 }
 
@@ -261,6 +277,7 @@ function report(waits, holds, { calls, count }, pid) {
   for (const [name, of] of [
     ["a ping's wait", ({ ms }) => ms],
     ["node's processor meanwhile", ({ ranMs }) => ranMs],
+    ["an idle server's ping", ({ idleMs }) => idleMs],
   ]) {
     const sorted = waits.map(of).sort((a, b) => a - b)
     for (const share of [0.5, 0.9, 0.99]) {
