@@ -222,6 +222,8 @@ export class Chains implements ChainsDoor {
       return this.#make(name, { begun: () => ({ options }), place })
     }
     if (from === undefined) return this.#make(name, { place })
+    // before its fork is held
+    this.#requireRoom()
     const origin = this.#originNamed(from, block)
     const begun = async (): Promise<Begun> => ({ from: await origin })
     const onDrop = async (): Promise<void> => (await origin).forking.leaveAll()
@@ -243,13 +245,16 @@ export class Chains implements ChainsDoor {
   }
 
   #make(name: string, opening: Opening = {}): ChainSlot {
-    const { settings } = this.#options
-    this.requireOpen()
-    if (this.#slots.size >= settings.maxChains) {
-      const message = `too many chains: the limit is ${settings.maxChains} (--max-chains); drop one with devchain chain drop NAME`
-      throw limitExceeded(message)
-    }
+    this.#requireRoom()
     return this.#place(name, opening)
+  }
+
+  #requireRoom(): void {
+    const { maxChains } = this.#options.settings
+    this.requireOpen()
+    if (this.#slots.size < maxChains) return
+    const message = `too many chains: the limit is ${maxChains} (--max-chains); drop one with devchain chain drop NAME`
+    throw limitExceeded(message)
   }
 
   #place(

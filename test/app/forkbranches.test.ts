@@ -1,5 +1,6 @@
 // Chains at paths of a devchain that forks: they share what is fetched, and keep their fork when the default chain leaves it.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { SharedFork } from '../../src/app/keeping/keptforks.ts'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
 import { call, post, result } from '../support/wire/testserver.ts'
 
@@ -103,6 +104,25 @@ test('a chain that began as a fork of its own goes on after a restart when that 
   await fetch(`${url}/branch/restart`, { method: 'POST' })
   const balance = { method: 'eth_getBalance', params: [account(0), 'latest'] }
   expect(await branch.request(balance)).toBe('0x2')
+})
+
+test('a chain that is refused because there are as many as allowed holds no fork open', async () => {
+  await using devchain = await createDevchain({
+    fork: first.url,
+    maxChains: 1,
+    noForkCache: true,
+    noArtifacts: true,
+  })
+  const options = { fork: second.url, noForkCache: true }
+  await using fork = await devchain.branch('fork', { options })
+  const [joined, left] = (['join', 'leave'] as const).map((name) =>
+    vi.spyOn(SharedFork.prototype, name),
+  )
+  onTestFinished(() => void vi.restoreAllMocks())
+  for (const from of ['/', fork.name]) {
+    await expect(devchain.branch('other', { from })).rejects.toThrow('too many chains')
+  }
+  expect(joined!.mock.calls.length).toBe(left!.mock.calls.length)
 })
 
 test('chains in threads fork what the default chain forked, with what the set-up left', async () => {
