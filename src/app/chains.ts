@@ -264,7 +264,8 @@ export class Chains implements ChainsDoor {
     const { open, keeping, now, onBug } = this.#options
     const slot = new ChainSlot({
       name,
-      open: async (onLost) => open(name, await begun(), { isKept, place, onLost }),
+      begun,
+      open: (begun, onLost) => open(name, begun, { isKept, place, onLost }),
       kept: () => (isKept ? keeping?.stateOf(name) : undefined),
       forget: () => {
         onForget?.()

@@ -10,7 +10,7 @@ import { type ErrorObject, errorObjectOf } from '../rpc/errors.ts'
 import type { Caller } from '../rpc/session.ts'
 import { idOf, writeError } from '../rpc/wire.ts'
 import type { EndSession, Target } from '../server/answer.ts'
-import type { Origin } from './backend.ts'
+import type { Begun, Origin } from './backend.ts'
 import { type ChainFacts, factsOf } from './chainfacts.ts'
 
 /** A chain in this thread or in another. */
@@ -30,8 +30,10 @@ export type OnLost = (reason: string, message: string | undefined) => void
 
 interface SlotOptions {
   readonly name: string
+  /** What the chain begins with; may wait for the set-up. */
+  readonly begun: () => MaybePromise<Begun>
   /** Opens the chain, also after a restart. */
-  readonly open: (onLost: OnLost) => Promise<ServedChain>
+  readonly open: (begun: Begun, onLost: OnLost) => Promise<ServedChain>
   /** On disk, if the chain is kept; read without opening the chain. */
   readonly kept: () => ChainState | undefined
   /** Forgets what is on disk. */
@@ -49,7 +51,10 @@ export class ChainSlot implements Target {
   readonly #options: SlotOptions
   /** Grows at each end, so that what began before it is known as old. */
   #life = 0
-  #opening: Promise<ServedChain> | undefined
+  /** Resolves with undefined if this life ends before the chain has begun. */
+  #opening: Promise<ServedChain | undefined> | undefined
+  /** Ends the wait for what the chain begins with. */
+  #stopWaiting: () => void = () => undefined
   /** Of the life before, whose name the next one has. */
   #closing: Promise<unknown> | undefined
   #chain: ServedChain | undefined
@@ -148,14 +153,19 @@ export class ChainSlot implements Target {
     this.#opening ??= this.#open()
     const chain = await this.#opening
     // one that ended while it opened is closed
-    return this.#life === life ? chain : this.open()
+    return chain !== undefined && this.#life === life ? chain : this.open()
   }
 
-  async #open(): Promise<ServedChain> {
+  async #open(): Promise<ServedChain | undefined> {
     const life = this.#life
+    const ended = new Promise<undefined>((resolve) => {
+      this.#stopWaiting = () => resolve(undefined)
+    })
     try {
       await this.#closing?.catch(() => undefined)
-      const chain = await this.#options.open((reason, message) => {
+      const begun = await Promise.race([this.#options.begun(), ended])
+      if (begun === undefined) return undefined
+      const chain = await this.#options.open(begun, (reason, message) => {
         if (this.#life === life) this.#lose(reason, message)
       })
       if (this.#life === life) this.#chain = chain
@@ -199,12 +209,13 @@ export class ChainSlot implements Target {
     const opening = this.#opening
     this.#life += 1
     this.#opening = undefined
+    this.#stopWaiting()
     this.#chain = undefined
     this.#lost = undefined
     this.#begunMs = this.#options.now()
     for (const endSession of this.sessions) endSession(reason)
     this.#closing = opening?.then(
-      (chain) => chain.close(),
+      (chain) => chain?.close(),
       () => undefined,
     )
     await this.#closing

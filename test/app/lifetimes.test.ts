@@ -153,11 +153,13 @@ describe.each([0, 2])('with --threads %d, a chain that ends while it opens', (th
     const dropped = post(url, call(1, 'devchain_dropChain', ['alice']))
     await eventually(() => front.chains.at('/alice') === undefined)
     const again = post(url, call(1, 'devchain_newChain', ['alice']))
-    await end()
+    // while the set-up runs
     expect(await dropped).toEqual(result(1, true))
     const error = { code: -32000, message: 'the chain was dropped' }
     expect(await made).toEqual({ jsonrpc: '2.0', id: 7, error })
     expect(JSON.parse(String(await asked))).toEqual({ jsonrpc: '2.0', id: 8, error })
+    await eventually(() => front.chains.at('/alice')?.isOpening)
+    await end()
     expect(await again).toMatchObject({ result: { path: '/alice' } })
     expect(await post(`${url}/alice`, blockNumber)).toEqual(result(1, '0x0'))
     expect(bugs).toEqual([])
@@ -169,9 +171,8 @@ describe.each([0, 2])('with --threads %d, a chain that ends while it opens', (th
     const end = heldSetUp(front)
     const asked = post(`${url}/5`, call(3, 'evm_mine'))
     await eventually(() => front.chains.at('/5')?.isOpening)
-    const restarted = front.chains.at('/5')!.end('the chain was restarted')
+    await front.chains.at('/5')!.end('the chain was restarted')
     await end()
-    await restarted
     expect(await asked).toEqual(result(3, '0x0'))
     expect(await post(`${url}/5`, blockNumber)).toEqual(result(1, '0x1'))
   })
