@@ -1,8 +1,15 @@
 // The folder of a process's chains: their files, and the lock of the process that has it.
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { DevchainError, invalidParams, limitExceeded, writeFailure } from '../core/errors.ts'
+import {
+  attempt,
+  DevchainError,
+  invalidParams,
+  limitExceeded,
+  writeFailure,
+} from '../core/errors.ts'
 import { makeFolder } from '../loader/cachefolder.ts'
+import { CorruptStore } from './bytes.ts'
 import type { StoreOptions } from './chainstore.ts'
 import { ChainStores } from './chainstores.ts'
 import { failureIn } from './files.ts'
@@ -39,6 +46,7 @@ export async function openFolder(
   options: Omit<StoreOptions, 'path'>,
 ): Promise<ChainFolder> {
   requireNoDump(folder)
+  requireFirst(folder)
   const unlock = takeFolder(folder)
   try {
     const stores = new ChainStores(options, chainsIn(folder))
@@ -55,10 +63,25 @@ export async function openFolder(
   }
 }
 
+/** An empty file is that of a start that was killed. */
+function hasChains(folder: string): boolean {
+  return (statSync(chainsIn(folder), { throwIfNoEntry: false })?.size ?? 0) > 0
+}
+
+/** Files with one chain come after the first. */
+function requireFirst(folder: string): void {
+  if (hasChains(folder)) return
+  const [number] = attempt(() => numbersIn(folder)) ?? []
+  if (number === undefined) return
+  const file = chainsIn(folder)
+  const message = `${file} is empty or missing, but ${file}.${number} has a chain: the default chain is lost; restore the file, or use another folder`
+  throw new CorruptStore(message)
+}
+
 /** anvil keeps a dump in the folder that its --state names. */
 function requireNoDump(folder: string): void {
   const dump = path.join(folder, 'state.json')
-  if (existsSync(chainsIn(folder)) || !existsSync(dump)) return
+  if (hasChains(folder) || !existsSync(dump)) return
   const message = `${folder} has a dump and no chain: --state ${dump} goes on with the dump; a chain needs another folder`
   throw invalidParams(message)
 }
@@ -76,9 +99,8 @@ function takeFolder(folder: string): () => void {
 
 /** @throws {DevchainError} `INVALID_PARAMS` if nothing was kept in the folder */
 export function requireChains(folder: string): void {
-  // an empty file is that of a start that was killed
-  const size = statSync(chainsIn(folder), { throwIfNoEntry: false })?.size ?? 0
-  if (size === 0) throw noChainIn(folder)
+  requireFirst(folder)
+  if (!hasChains(folder)) throw noChainIn(folder)
 }
 
 export function noChainIn(folder: string): DevchainError {

@@ -1,5 +1,5 @@
 // Chains at paths kept in a folder (--state): all of them are there after a restart, but for what was dropped or leased.
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Front, openFront } from '../../src/app/front.ts'
@@ -201,6 +201,23 @@ test('the file of a chain of a thread goes with the chain', async () => {
   await post(`${one.url}/2`, mine)
   await one.front.chains.drop('2')
   expect(readdirSync(open.folder).sort()).toEqual(['chains', 'chains.1', 'lock'])
+})
+
+test('without the file of the default chain, those of others are refused, and stay as they are', async () => {
+  const open = opener({ threads: 1 })
+  {
+    await using one = await open()
+    await post(`${one.url}/1`, mine)
+  }
+  const file = path.join(open.folder, 'chains')
+  const own = readFileSync(`${file}.1`)
+  const message = `${file} is empty or missing, but ${file}.1 has a chain: the default chain is lost; restore the file, or use another folder`
+  writeFileSync(file, '')
+  await expect(open()).rejects.toThrow(message)
+  expect(readFileSync(file)).toHaveLength(0)
+  rmSync(file)
+  await expect(open()).rejects.toThrow(message)
+  expect(readFileSync(`${file}.1`)).toEqual(own)
 })
 
 test('chains wait for one that runs a command only for a moment', async () => {
