@@ -130,7 +130,8 @@ export class ChainStores {
         await this.#takeBack(name, own, prepare)
       } catch (error) {
         if (this.#own.get(name) === own) this.#own.delete(name)
-        this.#options.onNotice((error as Error).message)
+        const { onNotice, onFailure = onNotice } = this.#options
+        onFailure((error as Error).message)
       } finally {
         own.away = undefined
         settle()

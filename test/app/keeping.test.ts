@@ -1,11 +1,14 @@
 // Chains at paths kept in a folder (--state): all of them are there after a restart, but for what was dropped or leased.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import type { Hooks } from '../../src/app/common.ts'
 import { type Front, openFront } from '../../src/app/front.ts'
 import { openKeeping } from '../../src/app/keeping/keeping.ts'
 import { type DevchainOptions, readDevchainOptions } from '../../src/app/settings.ts'
+import { systemFiles } from '../../src/store/files.ts'
 import { temporaryFolder } from '../support/process/boot.ts'
+import { eventually } from '../support/waiting/eventually.ts'
 import { call, post, result } from '../support/wire/testserver.ts'
 import { testChain } from '../unit/node/chains.ts'
 
@@ -18,16 +21,16 @@ interface Opened extends AsyncDisposable {
 }
 
 interface Opener {
-  (options?: DevchainOptions): Promise<Opened>
+  (options?: DevchainOptions, hooks?: Hooks): Promise<Opened>
   readonly folder: string
 }
 
 /** Opens a process's chains in the same folder each time. */
 function opener(common: DevchainOptions = {}): Opener {
   const state = path.join(temporaryFolder(onTestFinished), 'chains')
-  const open = async (options: DevchainOptions = {}): Promise<Opened> => {
+  const open = async (options: DevchainOptions = {}, hooks: Hooks = {}): Promise<Opened> => {
     const given = { port: 0, noArtifacts: true, clock: 'frozen', state, ...common, ...options }
-    const front = await openFront(readDevchainOptions(given as DevchainOptions), {})
+    const front = await openFront(readDevchainOptions(given as DevchainOptions), hooks)
     const { url } = await front.listen()
     return { front, url, [Symbol.asyncDispose]: () => front.close() }
   }
@@ -325,4 +328,20 @@ test('clock, settings, mining mode, pool, keys, impersonations, labels and snaps
   await using plain = await opener()({ state: undefined })
   await replies(plain, BEFORE)
   expect(await replies(again, AFTER)).toEqual(await replies(plain, AFTER))
+})
+
+test.each([0, 1])('a disk that fails is reported without a log (--threads %i)', async (threads) => {
+  const open = opener({ threads })
+  const failures: string[] = []
+  await using one = await open({}, { observer: { onFailure: (text) => failures.push(text) } })
+  await post(`${one.url}/1`, mine)
+  const write = vi.spyOn(systemFiles, 'write').mockImplementation(() => {
+    throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+  })
+  onTestFinished(() => write.mockRestore())
+  await post(`${one.url}/1`, mine)
+  const file = path.join(open.folder, threads === 0 ? 'chains' : 'chains.1')
+  const failure = `${file}: ENOSPC: no space left on device, write; trying again`
+  await eventually(() => failures.includes(failure))
+  write.mockRestore()
 })

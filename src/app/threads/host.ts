@@ -7,6 +7,7 @@ import type { AddedArtifacts } from '../../project/artifactsdoor.ts'
 import type { Reply } from '../../rpc/dispatch.ts'
 import { Caller } from '../../rpc/session.ts'
 import { createSafeAnswer, type SafeAnswer } from '../../server/answer.ts'
+import type { StoreOptions } from '../../store/chainstore.ts'
 import { ChainStores } from '../../store/chainstores.ts'
 import { type Backend, type Origin, openAtPath } from '../backend.ts'
 import { type Common, type Hooks, openCommon } from '../common.ts'
@@ -74,9 +75,11 @@ export class Host {
       hooks: { ...hooks, observer: { ...hooks.observer, onArtifacts: undefined } },
       // a program has its chains in its own thread: these are asked over the wire alone
       isListening: () => true,
-      keeping: keptOf(order.settings, hooks.leastCompacted, (text) =>
-        this.#calls.send('notice', text),
-      ),
+      keeping: keptOf(order.settings, {
+        leastCompacted: hooks.leastCompacted,
+        onNotice: (text) => this.#calls.send('notice', text),
+        onFailure: (text) => this.#calls.send('failure', text),
+      }),
       otherThreads: {
         share: (added) => this.#calls.call('addArtifacts', added),
         countedCode: () => this.#calls.call('countedCode'),
@@ -196,14 +199,14 @@ export class Host {
 /** The chains of this thread on disk: the main thread says in which files. */
 function keptOf(
   { state, ...settings }: DevchainSettings,
-  leastCompacted: number | undefined,
-  onNotice: (text: string) => void,
+  options: Pick<StoreOptions, 'leastCompacted' | 'onNotice' | 'onFailure'>,
 ): Keeping | undefined {
   if (state === undefined) return undefined
   const hold = (swap: () => void): Promise<boolean> => keeping.hold(swap)
   const { durability } = settings
-  const stores = new ChainStores({ durability, leastCompacted, onNotice, hold })
+  const stores = new ChainStores({ ...options, durability, hold })
   const folder = { stores, close: () => stores.close() }
+  const { onNotice } = options
   const keeping: Keeping = new Keeping({ settings: { ...settings, state }, onNotice, folder })
   return keeping
 }

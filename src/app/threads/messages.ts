@@ -86,6 +86,7 @@ export interface MainFunctions extends ChainsDoor {
   /** Gets whole lines. */
   readonly log: (text: string) => void
   readonly notice: (text: string) => void
+  readonly failure: (text: string) => void
   readonly bug: (failure: SentError) => void
 }
 

@@ -155,6 +155,7 @@ export class Threads {
         countedCode: () => this.countedCode(thread),
         log: (text) => hooks.observer?.inThreads?.write(text),
         notice: (text) => hooks.observer?.onNotice?.(text),
+        failure: (text) => (hooks.observer?.onFailure ?? hooks.observer?.onNotice)?.(text),
         bug: (failure) => onBug(readError(failure)),
       },
     })
