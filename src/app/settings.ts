@@ -1,5 +1,6 @@
 // Reads and checks options from flags, the environment, a config file or a program.
-import { invalidParams, printValue, within } from '../core/errors.ts'
+import { statSync } from 'node:fs'
+import { attempt, invalidParams, printValue, within } from '../core/errors.ts'
 import { oneLine } from '../core/format.ts'
 import type { Address } from '../core/hex.ts'
 import { nearest } from '../core/nearest.ts'
@@ -58,13 +59,22 @@ const CONTRADICTIONS: readonly (readonly [OptionKey, OptionKey, why: string])[] 
   ['quiet', 'verbose', 'one silences the log, the other lengthens it'],
 ]
 
+const hasDump = ({ dumpState, state }: Some<AllSettings>): boolean =>
+  dumpState !== undefined || isDumpFile(state)
+
 /** Options that do nothing without another. */
-const NEEDS: readonly (readonly [OptionKey, others: readonly OptionKey[], names: string])[] = [
-  ['coverageMin', ['coverage'], '--coverage FILE'],
-  ['durability', ['state'], '--state DIR'],
-  ['stateInterval', ['dumpState', 'state'], '--dump-state FILE'],
-  ['preserveHistoricalStates', ['dumpState', 'state'], '--dump-state FILE'],
+const NEEDS: readonly (readonly [OptionKey, typeof hasDump, names: string])[] = [
+  ['coverageMin', ({ coverage }) => coverage !== undefined, '--coverage FILE'],
+  ['durability', ({ state }) => state !== undefined && !isDumpFile(state), '--state DIR'],
+  ['stateInterval', hasDump, '--dump-state FILE'],
+  ['preserveHistoricalStates', hasDump, '--dump-state FILE'],
 ]
+
+/** `--state` names a dump, as in anvil; undefined names none. */
+export function isDumpFile(state: string | undefined): boolean {
+  if (state === undefined) return false
+  return attempt(() => statSync(state).isFile()) ?? state.endsWith('.json')
+}
 
 /** Given values by source, highest precedence first. */
 export interface OptionSource {
@@ -158,12 +168,12 @@ export function resolveOptions(sources: readonly OptionSource[]): AllSettings {
     }
     values.delete(sources.indexOf(first) < sources.indexOf(second) ? other : one)
   }
-  for (const [key, needed, names] of NEEDS) {
+  const own = Object.fromEntries(values) as Some<AllSettings>
+  for (const [key, isThere, names] of NEEDS) {
     const source = given.get(key)
-    if (source === undefined || !isSet(key) || needed.some(isSet)) continue
+    if (source === undefined || !isSet(key) || isThere(own)) continue
     throw invalidParams(`${nameIn(source, key)} needs ${names}`)
   }
-  const own = Object.fromEntries(values) as Some<AllSettings>
   const genesis = own.genesis ?? own.init
   return withDefaults({ ...defaultsOf(own.compat), ...own, genesis })
 }

@@ -298,6 +298,8 @@ test('an option that does nothing without another is refused, a default is not',
     [{ durability: 'block' }, '--durability needs --state DIR'],
     [{ stateInterval: '5' }, '--state-interval needs --dump-state FILE'],
     [{ preserveHistoricalStates: true }, '--preserve-historical-states needs --dump-state FILE'],
+    [{ stateInterval: '5', state: 'dir' }, '--state-interval needs --dump-state FILE'],
+    [{ durability: 'block', state: 'd.json' }, '--durability needs --state DIR'],
     [{ coverageMin: '80' }, '--coverage-min needs --coverage FILE'],
   ]
   for (const [values, message] of refused) {

@@ -1,6 +1,6 @@
 // What the default chain begins with: a genesis or a fork, a chain on disk (--state), a pack (--from).
 import { createHash } from 'node:crypto'
-import { createReadStream, statSync } from 'node:fs'
+import { createReadStream, existsSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { type DevchainError, invalidParams, readFailure } from '../../core/errors.ts'
 import { profileOf } from '../../methods/compat/profiles.ts'
@@ -17,6 +17,7 @@ import {
 import { OPTIONS } from '../../options/table.ts'
 import type { PackedFork } from '../../store/packfile.ts'
 import { openPackedFork } from '../forking.ts'
+import { isDumpFile } from '../settings.ts'
 import { readBytes } from '../startfiles.ts'
 import { type About, type ChainPlace, FIRST, type Keeping, type OnNotice } from './keeping.ts'
 import type { SharedFork } from './keptforks.ts'
@@ -27,13 +28,11 @@ const HASH_DIGITS = 66
 /** `--state FILE` has anvil's meaning: the dump is loaded if there is one, and written at the end. */
 export function withDumpFile(settings: DevchainSettings): DevchainSettings {
   const { state, loadState, dumpState } = settings
-  const there = state === undefined ? undefined : statSync(state, { throwIfNoEntry: false })
-  const isFile = there === undefined ? state?.endsWith('.json') : there.isFile()
-  if (isFile !== true) return settings
+  if (state === undefined || !isDumpFile(state)) return settings
   return {
     ...settings,
     state: undefined,
-    loadState: loadState ?? (there && state),
+    loadState: loadState ?? (existsSync(state) ? state : undefined),
     dumpState: dumpState ?? state,
   }
 }
