@@ -15,6 +15,11 @@ export interface Session {
   readonly isPage: boolean
   /** Sends notifications after earlier ones, as fast as the client reads, unless the session has ended. */
   notify(method: string, notifications: Notifications): void
+  /**
+   * Holds notifications back until the reply to the current message is sent: clients drop those of a subscription whose id they
+   * do not know yet, and a batch may cause some.
+   */
+  hold(): void
   /** Calls `listener` once, at the session's end; at once if it has ended. */
   onClose(listener: () => void): void
   /** Disconnects a client that is too slow for its notifications. */

@@ -116,12 +116,13 @@ export class Outbox {
     if (this.#waiting.length - this.#sent > MAX_CHANGES) this.cutOff()
   }
 
-  /** Holds all notifications back until `release`: clients drop those of a subscription whose id they do not know yet. */
+  /** Holds all notifications back until `release`. */
   hold(): void {
     this.#isHeld = true
   }
 
   release(): void {
+    if (!this.#isHeld) return
     this.#isHeld = false
     this.#begin()
   }

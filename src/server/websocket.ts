@@ -169,16 +169,13 @@ function serve(
       waitingBytes -= message.length
       if (client.isPaused && !isFull()) client.resume()
       if (message.length > bodyLimit) return refuse(client, bodyLimit)
-      // a batch may cause notifications of a subscription that it makes
-      const subscribes = message.includes('_subscribe')
-      if (subscribes) outbox.hold()
       const reply = await answer(caller, message)
       if (reply !== undefined) {
         const text = typeof reply === 'string' ? reply : await inOneMessage(reply, message)
         heapTrimmer.note(text.length)
         await send(client, text)
       }
-      if (subscribes) outbox.release()
+      outbox.release()
     }
     isAnswering = false
   }
@@ -202,6 +199,7 @@ function sessionOf(
   return {
     ...facts,
     notify: (method, notifications) => outbox.add(method, notifications),
+    hold: () => outbox.hold(),
     cutOff: () => outbox.cutOff(),
     onClose: (listener) => {
       if (client.readyState === WebSocket.CLOSED) listener()

@@ -82,6 +82,7 @@ export interface MainFunctions extends ChainsDoor {
   readonly addArtifacts: OtherThreads['share']
   readonly countedCode: OtherThreads['countedCode']
   readonly notify: (session: number, method: string, params: readonly Json[]) => void
+  readonly hold: (session: number) => void
   readonly cutOff: (session: number) => void
   /** Gets whole lines. */
   readonly log: (text: string) => void

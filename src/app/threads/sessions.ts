@@ -50,6 +50,10 @@ export class RemoteSession implements Session {
     } else if (!this.#isScheduled) this.#send()
   }
 
+  hold(): void {
+    this.#main.send('hold', this.id)
+  }
+
   onClose(listener: () => void): void {
     if (this.#hasEnded) listener()
     else this.#listeners.add(listener)

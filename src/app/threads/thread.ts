@@ -22,7 +22,7 @@ interface ThreadOptions {
   /** Stops the thread. */
   readonly stop: () => Promise<unknown>
   /** What the thread may call besides. */
-  readonly functions: Omit<MainFunctions, 'notify' | 'cutOff'>
+  readonly functions: Omit<MainFunctions, 'notify' | 'hold' | 'cutOff'>
   readonly receive: (state: SentState) => Promise<Origin>
 }
 
@@ -48,6 +48,7 @@ export class Thread {
     this.calls = new Calls<ThreadFunctions, MainFunctions>(port, {
       ...functions,
       notify: (session, method, params) => this.#notify(session, method, params),
+      hold: (session) => this.#sessions.get(session)?.hold(),
       cutOff: (session) => this.#sessions.get(session)?.cutOff(),
     })
     port.unref()

@@ -78,6 +78,7 @@ export class Subscriptions {
     }
     const id = hexFromBytes(chain.environment.random(16))
     own.set(id, { id, kind, select })
+    session.hold()
     if (kind === 'calls') this.#callWatchers.set(id, { session, chain })
     return id
   }

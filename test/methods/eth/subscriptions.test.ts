@@ -192,29 +192,29 @@ test.each([
   expect(client.received).toEqual([hash])
 })
 
-test('a batch that subscribes and mines gets the id of its subscription before the notification', async () => {
-  await using node = await startNode()
-  const socket = new WebSocket(node.url.replace('http', 'ws'))
-  await once(socket, 'open')
-  const messages: { readonly method?: string }[] = []
-  const all = new Promise<void>((resolve) => {
-    socket.on('message', (text) => {
-      if (messages.push(JSON.parse(`${text}`)) === 4) resolve()
+const SUBSCRIBERS = ['eth_subscribe', 'listen', 'eth\\u005fsubscribe']
+
+test.each(SUBSCRIBERS)(
+  'a batch that subscribes by %s and mines gets the id of its subscription before the notification',
+  async (name) => {
+    await using node = await startNode({ alias: ['listen=eth_subscribe'] })
+    const socket = new WebSocket(node.url.replace('http', 'ws'))
+    await once(socket, 'open')
+    const messages: { readonly method?: string }[] = []
+    const all = new Promise<void>((resolve) => {
+      socket.on('message', (text) => {
+        if (messages.push(JSON.parse(`${text}`)) === 4) resolve()
+      })
     })
-  })
-  const methods = [
-    ['eth_subscribe', 'newHeads'],
-    ['eth_subscribe', 'syncing'],
-    ['evm_mine'],
-    ['evm_mine'],
-  ]
-  const batch = methods.map(([method, ...params], id) => ({ jsonrpc: '2.0', id, method, params }))
-  socket.send(JSON.stringify(batch))
-  await all
-  socket.terminate()
-  expect(messages[0]).toMatchObject([{ id: 0 }, { id: 1 }, { id: 2 }, { id: 3 }])
-  for (const message of messages.slice(1)) expect(message.method).toBe('eth_subscription')
-})
+    const methods = [['NAME', 'newHeads'], ['NAME', 'syncing'], ['evm_mine'], ['evm_mine']]
+    const batch = methods.map(([method, ...params], id) => ({ jsonrpc: '2.0', id, method, params }))
+    socket.send(JSON.stringify(batch).replaceAll('NAME', name))
+    await all
+    socket.terminate()
+    expect(messages[0]).toMatchObject([{ id: 0 }, { id: 1 }, { id: 2 }, { id: 3 }])
+    for (const message of messages.slice(1)) expect(message.method).toBe('eth_subscription')
+  },
+)
 
 test('logs notifies only of blocks in the range of its filter', async () => {
   await using node = await startNode()
