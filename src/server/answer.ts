@@ -103,6 +103,17 @@ export function pathOf(target: string): string {
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
 }
 
+/**
+ * The host of an absolute target (`http://localhost:8545/7`) replaces the header, and its path the target.
+ * @see https://www.rfc-editor.org/rfc/rfc9112#section-3.2.2
+ */
+export function readTarget(request: IncomingMessage): void {
+  const [, host, path = ''] = /^https?:\/\/([^/?#]+)(.*)$/i.exec(request.url ?? '') ?? []
+  if (host === undefined) return
+  request.headers.host = host
+  request.url = path.startsWith('/') ? path : `/${path}`
+}
+
 /** Milliseconds between checks for idle connections. */
 export function idleCheckMs({ headersMs, requestMs, idleMs }: Omit<Timeouts, 'stallMs'>): number {
   return Math.min(headersMs, requestMs, idleMs, 1_000)

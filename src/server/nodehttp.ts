@@ -11,6 +11,7 @@ import {
   idleCheckMs,
   isRefusal,
   pathOf,
+  readTarget,
   type Timeouts,
 } from './answer.ts'
 import { Connection } from './connection.ts'
@@ -46,6 +47,8 @@ export function createNodeHttp(options: HttpOptions): HttpServer {
     if (connection === undefined || error.code === 'ECONNRESET') socket.destroy()
     else connection.end(refusalOf(error))
   })
+  // before all other listeners
+  for (const event of ['request', 'checkContinue']) http.on(event, readTarget)
   handleRequests(http, options, connections)
   const end = (socket: Duplex, refusal: Refusal): void => connections.get(socket)?.end(refusal)
   const sockets = acceptWebSockets(http, options, end)

@@ -12,6 +12,7 @@ import {
   isRefusal,
   type LinkDoor,
   pathOf,
+  readTarget,
   type Target,
 } from './answer.ts'
 import { isOwnPage } from './callers.ts'
@@ -74,6 +75,7 @@ export function acceptWebSockets(
       return replay(http, request, socket, head)
     }
     socket.on('error', () => socket.destroy())
+    readTarget(request)
     const refusal =
       checkCaller(request.headers) ?? (server.clients.size < MAX_SESSIONS ? undefined : FULL)
     if (refusal !== undefined) return end(socket, refusal)

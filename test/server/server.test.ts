@@ -73,6 +73,24 @@ describe('an HTTP request', () => {
     expect((await raw.reply()).status).toBe(200)
   })
 
+  test('may name the server in its target, whose host counts', async () => {
+    await using server = await startTestServer({ allowHost: ['chain.example'] })
+    const statusOf = async (target: string, host: string): Promise<number> => {
+      using raw = await connectRaw(server.port)
+      raw.write(rawPost(echo(1), { Host: host }).replace(' / ', ` ${target} `))
+      return (await raw.reply()).status
+    }
+    for (const target of ['http://localhost/', 'HTTP://chain.example:80/1?x=/', 'http://[::1]?x']) {
+      expect(await statusOf(target, 'evil.example')).toBe(200)
+    }
+    for (const target of ['http://evil.example/', 'http://u@localhost/', 'https://evil.example']) {
+      expect(await statusOf(target, 'localhost')).toBe(403)
+    }
+    using raw = await connectRaw(server.port)
+    raw.write('GET http://localhost/health HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    expect((await raw.reply()).status).toBe(200)
+  })
+
   test('in HTTP/1.0 gets a reply, and the connection closes', async () => {
     await using server = await startTestServer()
     using raw = await connectRaw(server.port)
