@@ -1,14 +1,13 @@
 // A chain at a path, which is opened by its first request and may be restarted.
 
 import { DevchainError } from '../core/errors.ts'
-import { jsonIn } from '../core/objects.ts'
 import { isPromise, type MaybePromise } from '../core/promises.ts'
 import type { ChainState } from '../node/ledger/chainstate.ts'
 import type { BlockReference } from '../node/ledger/references.ts'
 import type { Reply } from '../rpc/dispatch.ts'
 import { type ErrorObject, errorObjectOf } from '../rpc/errors.ts'
 import type { Caller } from '../rpc/session.ts'
-import { idOf, writeError } from '../rpc/wire.ts'
+import { idIn, writeError } from '../rpc/wire.ts'
 import type { EndSession, Target } from '../server/answer.ts'
 import type { Begun, Origin } from './backend.ts'
 import { type ChainFacts, factsOf } from './chainfacts.ts'
@@ -224,5 +223,5 @@ export class ChainSlot implements Target {
 
 /** An error for a request that reaches no chain. A batch gets one error. */
 export function refusalOf(message: Uint8Array, error: ErrorObject): string {
-  return writeError(idOf(jsonIn(Buffer.from(message).toString())), error)
+  return writeError(idIn(message), error)
 }

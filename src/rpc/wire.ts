@@ -17,8 +17,16 @@ export interface WireLimits {
 
 export const DEFAULT_LIMITS: WireLimits = { batch: 1000, depth: 100, replies: 100_000_000 }
 
-/** Echoed as JavaScript reads it: a number above 2^53 comes back rounded. */
-export type RequestId = string | number | null
+/** A number that JavaScript rounds, as it was given. */
+class ExactNumber {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+export type RequestId = string | number | ExactNumber | null
 
 export interface WireRequest {
   /** Undefined for a notification, which gets no reply. */
@@ -33,7 +41,10 @@ export function parseMessage(message: string | Uint8Array, limits: WireLimits): 
   const text = typeof message === 'string' ? message : textOf(message)
   checkDepth(text, limits.depth)
   try {
-    return JSON.parse(text)
+    const value: unknown = JSON.parse(text)
+    const isRounded = Array.isArray(value) ? value.some(hasRoundedId) : hasRoundedId(value)
+    if (isRounded) readExactIds([value].flat(), text)
+    return value
   } catch (error) {
     // the message quotes the text, line breaks and all
     const problem = (error as Error).message.replaceAll(/\s+/g, ' ')
@@ -61,6 +72,31 @@ export function readRequest(value: unknown): WireRequest {
   return { id, method, params: params as WireRequest['params'] }
 }
 
+function hasRoundedId(value: unknown): value is { id: number | ExactNumber } {
+  return isObject(value) && typeof value.id === 'number' && !Number.isSafeInteger(value.id)
+}
+
+function readExactIds(requests: readonly unknown[], text: string): void {
+  const rounded = requests.filter(hasRoundedId)
+  let at = 0
+  for (const [, number = ''] of text.matchAll(/"id"\s*:\s*([-+.\de]+)/gi)) {
+    const request = rounded[at]
+    // numbers of parameters may be named so, too
+    if (request?.id !== Number(number)) continue
+    request.id = new ExactNumber(number)
+    at += 1
+  }
+}
+
+/** The id for the error of a message that no chain reads; that of a batch is null. */
+export function idIn(message: Uint8Array): RequestId {
+  try {
+    return idOf(parseMessage(message, DEFAULT_LIMITS))
+  } catch {
+    return null
+  }
+}
+
 /** The id for the error of a malformed request: its own, or null if missing or malformed. */
 export function idOf(value: unknown): RequestId {
   if (typeof value !== 'object' || value === null) return null
@@ -69,18 +105,26 @@ export function idOf(value: unknown): RequestId {
 }
 
 export function writeResult(id: RequestId, result: Json | JsonText): string | JsonText {
-  const before = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`
+  const before = `{"jsonrpc":"2.0","id":${printId(id)},"result":`
   if (!(result instanceof JsonText)) return `${before}${JSON.stringify(result)}}`
   return result.short === undefined ? result.within(before, '}') : `${before}${result.short}}`
 }
 
 export function writeError(id: RequestId, error: ErrorObject): string {
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":${JSON.stringify(error)}}`
+  return `{"jsonrpc":"2.0","id":${printId(id)},"error":${JSON.stringify(error)}}`
+}
+
+function printId(id: RequestId): string {
+  return id instanceof ExactNumber ? id.text : JSON.stringify(id)
 }
 
 function isId(value: unknown): value is RequestId | undefined {
   return (
-    value === undefined || value === null || typeof value === 'string' || typeof value === 'number'
+    value === undefined ||
+    value === null ||
+    typeof value === 'string' ||
+    typeof value === 'number' ||
+    value instanceof ExactNumber
   )
 }
 

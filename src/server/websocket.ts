@@ -5,7 +5,7 @@ import { type RawData, WebSocket, WebSocketServer } from 'ws'
 import { ERROR_CODES } from '../core/errors.ts'
 import type { JsonText } from '../rpc/jsontext.ts'
 import { Caller, type Session } from '../rpc/session.ts'
-import { idOf, writeError } from '../rpc/wire.ts'
+import { idIn, writeError } from '../rpc/wire.ts'
 import {
   type EndSession,
   type HttpOptions,
@@ -228,7 +228,7 @@ async function send(client: WebSocket, text: string): Promise<void> {
 
 /** A long reply as one message, or an error if it is too long. */
 async function inOneMessage(reply: JsonText, request: Uint8Array): Promise<string> {
-  const id = idOf(JSON.parse(Buffer.from(request).toString('utf8')))
+  const id = idIn(request)
   if (reply.size > MAX_REPLY) {
     const message = `the reply has ${reply.size} bytes, over the WebSocket limit of ${MAX_REPLY}: use HTTP`
     return writeError(id, { code: ERROR_CODES.LIMIT_EXCEEDED, message })

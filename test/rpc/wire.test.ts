@@ -34,6 +34,25 @@ describe('a request id', () => {
     expect(await server.post(call(id, 'test_add'))).toMatchObject({ id, error: { code: -32602 } })
   })
 
+  const numbers = ['9007199254740993', '-12345678901234567890', '1.10', '1e400']
+  test.each(numbers)('that is %s is returned digit by digit', async (id) => {
+    await using server = await startTestServer()
+    const textOf = async (body: string): Promise<string> =>
+      (await fetch(server.url, { method: 'POST', body })).text()
+    const request = (method: string): string =>
+      `{"method":"${method}","params":[{"id":9007199254740995}],"id":${id}}`
+    expect(await textOf(request('test_echo'))).toContain(`"id":${id},"result":{"id":`)
+    expect(await textOf(request('no_such'))).toContain(`"id":${id},"error"`)
+    expect(await textOf(`{"id": ${id}}`)).toContain(`"id":${id},"error"`)
+    const batch = `[${request('test_echo')},${call(2, 'test_echo', [2])},{"id":9007199254740992,"method":"no_such"}]`
+    const replies = await textOf(batch)
+    const found = [`"id":${id},`, '"id":2,', '"id":9007199254740992,'].map((each) =>
+      replies.indexOf(each),
+    )
+    expect(found).toEqual(found.toSorted((a, b) => a - b))
+    expect(found[0]).toBeGreaterThan(0)
+  })
+
   test.each([true, {}, [], [1]])('that is %j is refused', async (id) => {
     await using server = await startTestServer()
     const shown = JSON.stringify(id)
