@@ -1,11 +1,14 @@
 // rpc: the list of available methods, for clients and people.
 
+import { getOrMake } from '../core/lrucache.ts'
 import type { Method } from '../rpc/method.ts'
 import { asJson, text } from '../rpc/primitives.ts'
 import { moduleOf } from '../rpc/registry.ts'
 import type { Json } from '../rpc/schema.ts'
 import { type MethodContext, type Methods, method } from './common/context.ts'
 import { mapOf } from './wire/encodeobject.ts'
+
+type Described = Method<MethodContext>
 
 export const rpcMethods: Methods = [
   method('rpc_modules', {
@@ -21,7 +24,9 @@ export const rpcMethods: Methods = [
       required: ['openrpc', 'info', 'methods'],
     }),
     handle: ({ registry, info: { name: title, version } }) => {
-      const methods = [...new Set(registry.values())].map(describe)
+      const names = new Map<Described, string[]>()
+      for (const [name, each] of registry) getOrMake(names, each, () => []).push(name)
+      const methods = [...names].map(([each, all]) => describe(each, all))
       // @see https://spec.open-rpc.org
       return { openrpc: '1.3.2', info: { title, version }, methods }
     },
@@ -36,10 +41,14 @@ function modulesOf(registry: MethodContext['registry']): readonly string[] {
   return [...new Set(names)].sort()
 }
 
-function describe<C>(method: Method<C>): Json {
-  const { name, summary, params, result, example, unsupported } = method
+/** @param names of the method here, by which it can be called */
+function describe(method: Described, names: readonly string[]): Json {
+  const { summary, params, result, example, unsupported } = method
+  const name = names.includes(method.name) ? method.name : names[0]!
+  const aliases = names.filter((each) => each !== name)
   return {
     name,
+    ...(aliases.length > 0 && { 'x-aliases': aliases }),
     summary,
     ...(unsupported !== undefined && { deprecated: true }),
     paramStructure: 'either',

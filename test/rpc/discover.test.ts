@@ -11,6 +11,7 @@ interface Document {
   readonly info: { readonly title: string; readonly version: string }
   readonly methods: readonly {
     readonly name: string
+    readonly 'x-aliases'?: readonly string[]
     readonly summary: string
     readonly params: readonly { readonly name: string; readonly schema: AnySchema }[]
     readonly examples: readonly {
@@ -76,6 +77,23 @@ describe('the OpenRPC document', () => {
     const names = document.methods.map(({ name }) => name)
     expect(names).toContain('eth_chainId')
     expect(names.filter((name) => name.startsWith('personal_'))).toEqual([])
+  })
+
+  it('lists the other names of a method, also those of --alias', async () => {
+    const alias = ['acme_*=evm_*', 'mine=evm_mine']
+    const { methods: listed } = await discover({ alias, disable: ['hardhat'] })
+    const namesOf = (name: string): unknown =>
+      listed.find((each) => each.name === name)?.['x-aliases']
+    expect(namesOf('eth_chainId')).toBeUndefined()
+    expect(namesOf('rpc.discover')).toEqual(['rpc_discover'])
+    expect(namesOf('evm_mine')).toEqual(expect.arrayContaining(['acme_mine', 'mine']))
+  })
+
+  it('lists a method that has another name alone by that', async () => {
+    const { methods: listed } = await discover({ compat: 'hardhat', alias: ['work=eth_getWork'] })
+    const names = listed.map(({ name }) => name)
+    expect(names).toContain('work')
+    expect(names).not.toContain('eth_getWork')
   })
 
   it('is returned under its other name too', async () => {
