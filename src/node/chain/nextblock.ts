@@ -8,7 +8,13 @@ import { headOf } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { nextTimestamp } from '../ledger/clock.ts'
 import { isInstant } from '../ledger/miningmode.ts'
-import { type BegunBlock, filledBlock, isOfSameBlock, pendingRecord } from '../mining/miner.ts'
+import {
+  type BegunBlock,
+  filledBlock,
+  isOfSameBlock,
+  type MineOptions,
+  pendingRecord,
+} from '../mining/miner.ts'
 import { cancellable } from './cancellable.ts'
 import type { Discards } from './discards.ts'
 import type { Execution } from './execution.ts'
@@ -20,7 +26,7 @@ const LEAST_WAITING = 16
 /** To build on goes through the whole block, so it waits until the pool is so many times as large. */
 const GROWTH = 9 / 8
 
-/** Work ahead that takes longer, in milliseconds by the clock, is left to who needs it. */
+/** A transaction that takes longer, in milliseconds by the clock, is left to who mines it. */
 const MOST_AHEAD_MS = 500
 
 interface Builder {
@@ -40,6 +46,8 @@ interface PendingBlock {
 interface Build {
   readonly state: ChainState
   readonly end: Promise<void>
+  /** A command waits to go on with the block as it is. */
+  isWanted: boolean
 }
 
 export class NextBlock {
@@ -74,7 +82,7 @@ export class NextBlock {
       return known.record
     }
     const readers = new Readers(cancellation)
-    const record = this.#build(state, now, readers, pendingRecord)
+    const record = this.#build(state, { now }, readers, pendingRecord)
       .catch((error: unknown) => {
         if (this.#pending?.record === record) this.#pending = undefined
         throw error
@@ -90,6 +98,7 @@ export class NextBlock {
     // else it would be run beside the command
     clearImmediate(this.#due)
     this.#due = undefined
+    if (this.#running !== undefined) this.#running.isWanted = true
     return this.#whenFree(() => this.#take())
   }
 
@@ -140,17 +149,20 @@ export class NextBlock {
   async #buildAhead(): Promise<void> {
     const { state, environment } = this.#chain
     this.#worthAt = state.pool.size * GROWTH
-    const end = performance.now() + MOST_AHEAD_MS
-    const isLate = (): boolean => performance.now() > end
     const isOld = (): boolean => !isGrown(state, this.#chain.state)
+    let end = performance.now() + MOST_AHEAD_MS
     const patience = {
       aborted: false,
-      onPause(): void {
-        this.aborted = isLate() || isOld()
+      onPause(gasUsed?: bigint): void {
+        const now = performance.now()
+        // between two transactions
+        if (gasUsed === undefined) end = now + MOST_AHEAD_MS
+        this.aborted = now > end || isOld()
       },
     }
+    const options = { now: environment.now(), isFull: () => this.#running?.isWanted === true }
     try {
-      await this.#build(state, environment.now(), patience, (_, { draft }) => draft.hash())
+      await this.#build(state, options, patience, (_, { draft }) => draft.hash())
     } catch (error) {
       // who mines the block gets the refusal
       if (!(error instanceof DevchainError)) environment.onBug(error)
@@ -160,7 +172,7 @@ export class NextBlock {
 
   async #build<T>(
     state: ChainState,
-    now: number,
+    options: Pick<MineOptions, 'now' | 'isFull'>,
     cancellation: Cancellation,
     use: (executor: Executor, begun: BegunBlock) => T,
   ): Promise<Awaited<T>> {
@@ -169,7 +181,7 @@ export class NextBlock {
     return this.#whenFree(() => {
       const begun = this.#take()
       const work = async (): Promise<Awaited<T>> => {
-        const filled = await filledBlock(executor, state, { now, begun })
+        const filled = await filledBlock(executor, state, { ...options, begun })
         const used = await use(executor, filled)
         if (this.#running === build) this.#begun = filled
         return used
@@ -179,7 +191,7 @@ export class NextBlock {
         if (this.#running === build) this.#running = undefined
         this.#buildSoon()
       }
-      const build = { state, end: result.then(ended, ended) }
+      const build = { state, end: result.then(ended, ended), isWanted: false }
       // builds on fetched state share nothing
       const isShared = !headOf(state.tree).world.accounts.isBacked
       if (isShared && isGrown(state, this.#chain.state)) this.#running = build

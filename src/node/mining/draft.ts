@@ -121,12 +121,15 @@ export class BlockDraft {
   async fill(
     executor: Executor,
     candidates: Source,
-    count: number = Number.POSITIVE_INFINITY,
+    isFull: (executed: number) => boolean = () => false,
   ): Promise<void> {
     const yieldIfDue = yielder(undefined, () => executor.rest())
     const limits = blockLimits(this.#state.config)
     const least = leastGas(this.block.hardfork)
-    while (this.executed.length < count && this.block.gasLimit - this.#counted.execution >= least) {
+    while (
+      !isFull(this.executed.length) &&
+      this.block.gasLimit - this.#counted.execution >= least
+    ) {
       const { best: transaction, conditions } = candidates
       if (transaction === undefined) return
       this.#dependsOnTime ||= conditions !== undefined
@@ -140,7 +143,7 @@ export class BlockDraft {
       this.#choices.push({ transaction, isTaken })
       if (isTaken) candidates.advance()
       else candidates.skip()
-      const pause = this.executed.length < count ? yieldIfDue() : undefined
+      const pause = isFull(this.executed.length) ? undefined : yieldIfDue()
       if (pause !== undefined) await pause
     }
   }

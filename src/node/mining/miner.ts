@@ -45,6 +45,8 @@ export interface MineOptions {
   readonly difficulty?: bigint | undefined
   /** To go on with, if it is of this block. The call makes it unusable. */
   readonly begun?: BegunBlock | undefined
+  /** Whether a block with so many transactions takes no more of them. */
+  readonly isFull?: (executed: number) => boolean
 }
 
 interface Assembly {
@@ -130,7 +132,7 @@ export async function mineWaiting(
 ): Promise<Mined> {
   const dropped: DroppedTransaction[] = []
   const isSingle = state.config.behaviour.oneTransactionABlock
-  const count = isSingle ? 1 : Number.POSITIVE_INFINITY
+  const isFull = isSingle ? (executed: number): boolean => executed === 1 : undefined
   const yieldIfDue = yielder(undefined, () => executor.rest())
   // mined transactions stay in the pool until the end: their nonces are used, so they are not offered again
   const mined: Transaction[] = []
@@ -145,7 +147,7 @@ export async function mineWaiting(
     if (isSingle) auction = auction?.opened(next) ?? new Auction(next)
     const candidates = auction ?? waiting(current, environment)
     if (candidates.best === undefined) break
-    const assembled = await assemble(executor, current, environment, candidates, count)
+    const assembled = await assemble(executor, current, environment, candidates, isFull)
     const assembly = withPricedOut(current, environment, assembled)
     dropped.push(...assembly.dropped)
     if (assembly.dropped.length > 0) {
@@ -173,12 +175,12 @@ export interface BegunBlock {
 export async function filledBlock(
   executor: Executor,
   state: ChainState,
-  { now, timestamp, begun }: MineOptions,
+  { now, timestamp, begun, isFull }: MineOptions,
 ): Promise<BegunBlock> {
   const environment = nextBlockEnvironment(state, now, timestamp)
   const grown = begun && (await grownDraft(executor, state, environment, begun))
   const draft = grown?.draft ?? (await BlockDraft.begin(executor, state, environment))
-  await draft.fill(executor, grown?.candidates ?? waiting(state, environment))
+  await draft.fill(executor, grown?.candidates ?? waiting(state, environment), isFull)
   return { state, draft }
 }
 
@@ -220,10 +222,10 @@ async function assemble(
   state: ChainState,
   block: BlockEnvironment,
   candidates: Source,
-  count?: number,
+  isFull?: MineOptions['isFull'],
 ): Promise<Assembly> {
   const draft = await BlockDraft.begin(executor, state, block)
-  await draft.fill(executor, candidates, count)
+  await draft.fill(executor, candidates, isFull)
   return ended(executor, state, draft)
 }
 

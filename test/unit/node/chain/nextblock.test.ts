@@ -1,5 +1,6 @@
 // The next block is built while transactions wait, and mined when its time comes.
 import { describe, expect, it, type Mock, vi } from 'vitest'
+import { throwIfCancelled } from '../../../../src/evm/cancellation.ts'
 import type { Executor } from '../../../../src/evm/executor.ts'
 import { mineOn } from '../../../../src/methods/common/mine.ts'
 import type { Chain } from '../../../../src/node/chain/chain.ts'
@@ -109,9 +110,13 @@ describe('the next block', () => {
     expect(runs).toHaveBeenCalledTimes(20)
   })
 
-  it('is left to who mines it, if it takes too long', async () => {
+  it('is left to who mines it, if one transaction takes too long', async () => {
     const { chain, environment, runs } = await watchedChain()
     using _clock = slowClock(1_000)
+    runs.mockImplementationOnce(({ cancellation }) => {
+      throwIfCancelled(cancellation, 1n)
+      throw new Error('not cancelled')
+    })
     await send(chain, 0, 30)
     await nextTurn(20)
     expect(await chain.nextBlock.take()).toBeUndefined()
@@ -119,6 +124,25 @@ describe('the next block', () => {
     expect(await minedCount(chain)).toBe(30)
     expect(runs).toHaveBeenCalledTimes(30)
     expect(environment.bugs).toEqual([])
+  })
+
+  it('is built whole, however long its transactions take together', async () => {
+    const { chain, runs } = await watchedChain()
+    using _clock = slowClock(100)
+    await sendAll(chain, 0, 30)
+    await eventually(() => runs.mock.calls.length === 30)
+    expect(await minedCount(chain)).toBe(30)
+    expect(runs).toHaveBeenCalledTimes(30)
+  })
+
+  it('is taken as far as it is built', async () => {
+    const { chain } = await watchedChain()
+    using _clock = slowClock(100)
+    await sendAll(chain, 0, 30)
+    await nextTurn(8)
+    const begun = await chain.nextBlock.take()
+    expect(begun?.draft.executed.length).toBeGreaterThan(0)
+    expect(begun?.draft.executed.length).toBeLessThan(30)
   })
 
   it('is not begun any more when its transactions were mined before', async () => {
