@@ -10,15 +10,20 @@ import type { Transaction } from '../../protocol/transactions/transaction.ts'
 
 export type DumpedJson = Readonly<Record<string, unknown>>
 
-/** Integers become quantities, bytes hex; undefined members are left out. */
-export function dumped(members: DumpedJson): DumpedJson {
-  const json: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(members)) {
-    if (value instanceof Uint8Array) json[name] = hexFromBytes(value)
-    else if (typeof value === 'bigint') json[name] = quantityFromBigint(value)
-    else if (value !== undefined) json[name] = value
+/** As JSON: integers become quantities, bytes hex; undefined members are left out. No text of a dump needs escapes. */
+export function printJson(value: unknown): string {
+  if (typeof value === 'string') return `"${value}"`
+  if (typeof value === 'bigint') return `"${quantityFromBigint(value)}"`
+  if (typeof value !== 'object' || value === null) return String(value)
+  if (value instanceof Uint8Array) return `"${hexFromBytes(value)}"`
+  if (Array.isArray(value)) return `[${value.map(printJson).join()}]`
+  let members = ''
+  for (const name in value) {
+    const member = (value as DumpedJson)[name]
+    if (member === undefined) continue
+    members += `${members === '' ? '' : ','}"${name}":${printJson(member)}`
   }
-  return json
+  return `{${members}}`
 }
 
 /** Even of a failed creation. */

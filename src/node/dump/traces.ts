@@ -8,25 +8,27 @@ import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { type Replayed, replayFrames } from '../calls/replay.ts'
 import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
 import { outermostFrame } from '../ledger/outermostframe.ts'
-import { createdBy, type DumpedJson, dumped, exitOf } from './anvil.ts'
+import type { BlockParts } from '../ledger/packing/blockbytes.ts'
+import { createdBy, type DumpedJson, exitOf } from './anvil.ts'
 
 /** Replays a block's transactions. Undefined for blocks of unknown state or other rules. */
 export async function tracesOf(
   chain: Replayed,
   record: BlockRecord,
+  { block, executed }: BlockParts,
 ): Promise<readonly (DumpedJson[] | undefined)[]> {
-  const plain = record.executed.map((each) => plainTransfer(each, record.block.header))
+  if (record.isStateless === true) return []
+  const plain = executed.map((each) => plainTransfer(each, block.header))
   if (plain.every((each) => each !== undefined)) return plain
   const traces: DumpedJson[][] = []
   try {
-    const { transactions } = record.block
     for await (const top of replayFrames(chain, record, { withLogs: true })) {
-      traces.push(nodesOf(top, transactions[traces.length]!))
+      traces.push(nodesOf(top, block.transactions[traces.length]!))
     }
   } catch (error) {
     if (!(error instanceof DevchainError && error.word === 'NOT_FOUND')) throw error
   }
-  return record.executed.map((_, index) => traces[index])
+  return executed.map((_, index) => traces[index])
 }
 
 export function outermostOf(executed: ExecutedTransaction): DumpedJson[] {
@@ -79,7 +81,7 @@ function addNode(
 function traceOf(frame: CallFrame, depth: number): DumpedJson {
   const { kind, from, to, value, gas, gasUsed, input, output, failure } = frame
   const destruction = frame.calls.findLast((call) => call.kind === 'SELFDESTRUCT')
-  return dumped({
+  return {
     depth,
     success: failure === undefined,
     caller: from,
@@ -98,12 +100,12 @@ function traceOf(frame: CallFrame, depth: number): DumpedJson {
     status: exitOf(failure, output, kind === 'CREATE' || kind === 'CREATE2'),
     steps: [],
     decoded: null,
-  })
+  }
 }
 
 function dumpedLog({ log, position, index }: CallFrame['logs'][number]): DumpedJson {
   const { address, topics, data } = log
-  return { address, raw_log: dumped({ topics, data }), decoded: null, position, index }
+  return { address, raw_log: { topics, data }, decoded: null, position, index }
 }
 
 function orderingOf({ calls, logs }: CallFrame): DumpedJson[] {

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { constants, createGzip } from 'node:zlib'
 import { limitExceeded } from '../../core/errors.ts'
-import { hexFromBytes, quantityFromBigint, wordFromBigint } from '../../core/hex.ts'
+import { EMPTY_BYTES, hexFromBytes, quantityFromBigint, wordFromBigint } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
 import { type Cancellation, throwIfCancelled } from '../../evm/cancellation.ts'
 import {
@@ -18,8 +18,9 @@ import type { BlockRecord } from '../ledger/blockrecord.ts'
 import { type BlockTree, headOf } from '../ledger/blocktree.ts'
 import { CanonicalChain } from '../ledger/canonicalchain.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
+import { KeptRecord } from '../ledger/packing/keptrecord.ts'
 import { blobFeeIn } from '../mining/environment.ts'
-import { analyzedCode } from './anvil.ts'
+import { analyzedCode, printJson } from './anvil.ts'
 import { MAX_DUMP } from './members.ts'
 import { genesisWorldOf } from './read.ts'
 import { Spool } from './spool.ts'
@@ -64,36 +65,82 @@ export async function* dumpText(
   chain: Replayed,
   historical: boolean,
   cancellation?: Cancellation,
-): AsyncIterableIterator<string> {
+): AsyncIterableIterator<Uint8Array> {
   const yieldIfDue = yielder()
-  let piece = ''
-  for await (const section of jsonOf(chain, historical)) {
-    for (const part of section) {
-      piece += part
-      if (piece.length < PIECE) continue
-      yield piece
-      piece = ''
-      throwIfCancelled(cancellation)
-      await yieldIfDue()
-    }
+  for await (const piece of piecesOf(chain, historical)) {
+    yield piece
+    throwIfCancelled(cancellation)
+    await yieldIfDue()
   }
-  yield piece
 }
 
-async function* jsonOf(
+/** Transactions stand behind all blocks: until then they wait in a spool, or are made once more if it has no room. */
+async function* piecesOf(chain: Replayed, historical: boolean): AsyncIterableIterator<Uint8Array> {
+  yield* inPieces(beginningOf(chain.state))
+  const spool = new Spool()
+  let areSpooled = true
+  for await (const { blocks, transactions } of listsOf(chain)) {
+    areSpooled &&= (await spool.add(transactions).catch(() => false)) !== false
+    yield blocks
+  }
+  yield* inPieces(['],"transactions":['])
+  if (areSpooled) for (const read of spool.parts()) yield read()
+  else for await (const { transactions } of listsOf(chain)) yield transactions
+  yield* inPieces(endOf(chain.state, historical))
+}
+
+/** Pieces of both lists, as each block is unpacked once. */
+async function* listsOf(
   chain: Replayed,
-  historical: boolean,
-): AsyncIterableIterator<Iterable<string>> {
-  yield beginningOf(chain.state)
-  let separator = ''
-  for (const record of ownBlocks(chain.state.tree).filled()) {
-    const traces = record.isStateless === true ? [] : await tracesOf(chain, record)
-    for (const outcome of dumpedOutcomes(record, traces)) {
-      yield [separator, JSON.stringify(outcome)]
-      separator = ','
+): AsyncIterableIterator<Record<'blocks' | 'transactions', Uint8Array>> {
+  const [blocks, transactions] = [new Pieces(), new Pieces()]
+  for (const record of ownBlocks(chain.state.tree).values()) {
+    const parts = KeptRecord.partsOf(record)
+    const full = blocks.addEntry(printJson(dumpedBlock(parts.block)))
+    if (full !== undefined) yield { blocks: full, transactions: EMPTY_BYTES }
+    if (parts.executed.length === 0) continue
+    for (const outcome of dumpedOutcomes(parts, await tracesOf(chain, record, parts))) {
+      const full = transactions.addEntry(printJson(outcome))
+      if (full !== undefined) yield { blocks: EMPTY_BYTES, transactions: full }
     }
   }
-  yield endOf(chain.state, historical)
+  yield { blocks: blocks.rest(), transactions: transactions.rest() }
+}
+
+function* inPieces(parts: Iterable<string>): IterableIterator<Uint8Array> {
+  const pieces = new Pieces()
+  for (const part of parts) {
+    const full = pieces.add(part)
+    if (full !== undefined) yield full
+  }
+  yield pieces.rest()
+}
+
+/** ASCII text as bytes, written down at once: a long text of many parts would be slow to collect. */
+class Pieces {
+  #bytes = Buffer.allocUnsafe(PIECE)
+  #used = 0
+  #separator = ''
+
+  /** @returns the bytes before, if there is no room behind them */
+  add(text: string): Uint8Array | undefined {
+    const full = this.#used + text.length > this.#bytes.length ? this.rest() : undefined
+    if (full !== undefined) this.#bytes = Buffer.allocUnsafe(Math.max(PIECE, text.length))
+    this.#used += this.#bytes.write(text, this.#used, 'latin1')
+    return full
+  }
+
+  addEntry(text: string): Uint8Array | undefined {
+    const full = this.add(this.#separator + text)
+    this.#separator = ','
+    return full
+  }
+
+  rest(): Uint8Array {
+    const used = this.#bytes.subarray(0, this.#used)
+    this.#used = 0
+    return used
+  }
 }
 
 function* beginningOf(state: ChainState): IterableIterator<string> {
@@ -104,8 +151,6 @@ function* beginningOf(state: ChainState): IterableIterator<string> {
   yield `,"best_block_number":${head.block.header.number},"accounts":{`
   yield* joined(accountsWith(head.world, genesis), accountParts)
   yield '},"blocks":['
-  yield* joined(ownBlocks(tree).values(), ({ block }) => [JSON.stringify(dumpedBlock(block))])
-  yield '],"transactions":['
 }
 
 function* endOf(state: ChainState, historical: boolean): IterableIterator<string> {

@@ -6,8 +6,9 @@ import type { Block } from '../../protocol/blocks/block.ts'
 import { FIELDS, type Header } from '../../protocol/blocks/header.ts'
 import type { Receipt } from '../../protocol/blocks/receipt.ts'
 import { isImpersonated, type Transaction } from '../../protocol/transactions/transaction.ts'
-import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
-import { createdBy, type DumpedJson, dumped, exitOf } from './anvil.ts'
+import type { ExecutedTransaction } from '../ledger/blockrecord.ts'
+import type { BlockParts } from '../ledger/packing/blockbytes.ts'
+import { createdBy, type DumpedJson, exitOf } from './anvil.ts'
 import { outermostOf } from './traces.ts'
 
 export function dumpedBlock({ header, transactions, uncles, withdrawals }: Block): DumpedJson {
@@ -21,12 +22,12 @@ export function dumpedBlock({ header, transactions, uncles, withdrawals }: Block
     withdrawals:
       header.withdrawalsRoot === undefined
         ? null
-        : withdrawals.map(({ amountGwei, ...others }) => dumped({ ...others, amount: amountGwei })),
+        : withdrawals.map(({ amountGwei, ...others }) => ({ ...others, amount: amountGwei })),
   }
 }
 
 export function dumpedOutcomes(
-  { block, executed }: BlockRecord,
+  { block, executed }: BlockParts,
   traces: readonly (readonly DumpedJson[] | undefined)[],
 ): DumpedJson[] {
   return executed.flatMap((each, index) => {
@@ -51,12 +52,12 @@ function foreignHash(transaction: Transaction): Hash {
 function dumpedHeader(header: Header): DumpedJson {
   const members: Record<string, unknown> = {}
   for (const [name] of FIELDS) members[name] = header[name]
-  return dumped(members)
+  return members
 }
 
 function signedMembers(transaction: Transaction): DumpedJson {
   const { type, maxFeePerGas, maxPriorityFeePerGas, blobs, v } = transaction
-  return dumped({
+  return {
     type: `0x${type}`,
     chainId: transaction.chainId,
     nonce: transaction.nonce,
@@ -67,9 +68,10 @@ function signedMembers(transaction: Transaction): DumpedJson {
     accessList: type === 0 ? undefined : transaction.accessList,
     authorizationList:
       type === 4
-        ? transaction.authorizationList.map(({ yParity, ...others }) =>
-            dumped({ ...others, yParity: BigInt(yParity) }),
-          )
+        ? transaction.authorizationList.map(({ yParity, ...others }) => ({
+            ...others,
+            yParity: BigInt(yParity),
+          }))
         : undefined,
     maxFeePerBlobGas: blobs?.maxFeePerBlobGas,
     blobVersionedHashes: blobs?.versionedHashes,
@@ -79,7 +81,7 @@ function signedMembers(transaction: Transaction): DumpedJson {
     yParity: type === 0 ? undefined : v,
     v,
     hash: transaction.hash,
-  })
+  }
 }
 
 function dumpedInfo(
@@ -104,13 +106,13 @@ function dumpedInfo(
 /** With members that anvil ignores: the gas of both dimensions. */
 function dumpedReceipt(receipt: Receipt): DumpedJson {
   const { type, status, cumulativeGasUsed, logs, logsBloom, blockGas } = receipt
-  return dumped({
+  return {
     type: `0x${type}`,
     status: status ? '0x1' : '0x0',
     cumulativeGasUsed,
-    logs: logs.map(({ address, topics, data }) => dumped({ address, topics, data })),
+    logs: logs.map(({ address, topics, data }) => ({ address, topics, data })),
     logsBloom,
     executionGasUsed: blockGas?.execution,
     stateGasUsed: blockGas?.state,
-  })
+  }
 }

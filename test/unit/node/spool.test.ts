@@ -2,6 +2,7 @@
 import { readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { createDevchain } from '../../../src/devchain.ts'
 import { Spool } from '../../../src/node/dump/spool.ts'
 
 const PIECES = Array.from({ length: 20 }, (_, index) =>
@@ -39,4 +40,22 @@ test('a full disk, or a folder that cannot be written to, is an error that says 
       /^the result has more than 10 bytes, .*\/nowhere\/at\/all: ENOENT/,
     ),
   })
+})
+
+test('a dump whose transactions have no room on the disk is the same', async () => {
+  const { request, close } = await createDevchain({ noMining: true })
+  onTestFinished(close)
+  const [from, to] = (await request({ method: 'eth_accounts' })) as string[]
+  // 240,000 digits each, and 16 MB of them are kept in memory
+  const transaction = { from, to, gas: '0x1000000', data: `0x${'00'.repeat(120_000)}` }
+  for (let count = 0; count < 80; count++) {
+    await request({ method: 'eth_sendTransaction', params: [transaction] })
+    await request({ method: 'evm_mine' })
+  }
+  const dump = await request({ method: 'anvil_dumpState' })
+  vi.stubEnv('TMPDIR', '/nowhere/at/all')
+  onTestFinished(() => {
+    vi.unstubAllEnvs()
+  })
+  expect((await request({ method: 'anvil_dumpState' })) === dump).toBe(true)
 })

@@ -199,6 +199,12 @@ export class KeptRecord implements BlockRecord {
     return logged
   }
 
+  /** For a reader of all blocks: kept, each would push out another. */
+  static partsOf(record: BlockRecord): BlockParts {
+    if (!(record instanceof KeptRecord)) return record
+    return record.#parts ?? decoded.get(record) ?? unpackBlock(record.#packed!)
+  }
+
   static #isStateless(record: KeptRecord): boolean {
     return record.#world === undefined && record.#changes === undefined
   }
