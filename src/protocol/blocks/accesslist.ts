@@ -226,7 +226,7 @@ export class AccessParts {
     this.enter()
     const system = new Set([...this.#start.accesses, ...last].map(addressOf))
     const isOfSystem = ({ address }: { readonly address: Address }): boolean => system.has(address)
-    if (!this.#inOrder.some(isOfSystem)) {
+    if (![...system].some((address) => this.#entries.has(address))) {
       return inOrder([...this.#inOrder, ...entriesOf([this.#start, end])], addressOf)
     }
     const mixed = this.#parts.map(({ index, accesses }) => ({
