@@ -67,13 +67,29 @@ class Entry implements AccountChanges {
   }
 
   add(index: bigint, { reads, writes, balance, nonce, code }: AccountAccess): void {
-    this.#isListed = false
-    this.#encoded = undefined
+    this.#change()
     if (reads.length > 0) this.#addReads(reads)
     if (writes.length > 0) this.#addWrites(index, writes)
     if (balance !== undefined) this.balanceChanges = withChange(this.balanceChanges, index, balance)
     if (nonce !== undefined) this.nonceChanges = withChange(this.nonceChanges, index, nonce)
     if (code !== undefined) this.codeChanges = withChange(this.codeChanges, index, code)
+  }
+
+  /** Adds what a listed entry of the same account has. All of it is later. */
+  append(later: Entry): void {
+    this.#change()
+    if (later.storageReads.length > 0) this.#addReads(later.storageReads)
+    for (const [slot, changes] of later.storageChanges) {
+      for (const [index, value] of changes) this.#addWrites(index, [[slot, value]])
+    }
+    this.balanceChanges = [...this.balanceChanges, ...later.balanceChanges]
+    this.nonceChanges = [...this.nonceChanges, ...later.nonceChanges]
+    this.codeChanges = [...this.codeChanges, ...later.codeChanges]
+  }
+
+  #change(): void {
+    this.#isListed = false
+    this.#encoded = undefined
   }
 
   #addReads(reads: readonly bigint[]): void {
@@ -110,24 +126,27 @@ class Entry implements AccountChanges {
     const read = this.#read === undefined ? this.storageReads : [...this.#read]
     this.storageChanges = inOrder(written, slotOf)
     this.storageReads = without(this.storageChanges, inOrder(read, itself))
+    // made again of what is in order, if there are more
+    this.#written = undefined
+    this.#read = undefined
   }
 }
 
 /** The parts are in order; later ones of the same index replace earlier values. */
 export function accessListOf(parts: readonly AccessPart[]): BlockAccessList {
-  return entriesOf(parts)
-}
-
-function entriesOf(parts: readonly AccessPart[]): readonly Entry[] {
-  const entries = new Map<Address, Entry>()
-  for (const part of parts) addPart(entries, part)
+  const entries: Entries = new Map()
+  for (const { index, accesses } of parts) addTo(entries, index, accesses)
   return inOrder(listed(entries.values()), addressOf)
 }
 
-function addPart(entries: Map<Address, Entry>, { index, accesses }: AccessPart): void {
-  for (const access of accesses) {
-    getOrMake(entries, access.address, (address) => new Entry(address)).add(index, access)
-  }
+type Entries = Map<Address, Entry>
+
+function addTo(entries: Entries, index: bigint, accesses: readonly AccountAccess[]): void {
+  for (const access of accesses) entryOf(entries, access.address).add(index, access)
+}
+
+function entryOf(entries: Entries, address: Address): Entry {
+  return getOrMake(entries, address, () => new Entry(address))
 }
 
 function listed(entries: Iterable<Entry>): Entry[] {
@@ -136,14 +155,14 @@ function listed(entries: Iterable<Entry>): Entry[] {
   return list
 }
 
-/** Changes are this module's own arrays, except for `NONE`. */
+/** Changes are arrays of this module, except for `NONE`. */
 function withChange<T>(
   changes: readonly Changed<T>[],
   index: bigint,
   value: T,
 ): readonly Changed<T>[] {
   const change: Changed<T> = [index, value]
-  if (changes === NONE) return [change]
+  if (changes.length === 0) return [change]
   const own = changes as Changed<T>[]
   if (own.at(-1)![0] === index) own.pop()
   own.push(change)
@@ -179,30 +198,28 @@ export interface Listed {
   readonly fields: LaterFields
 }
 
-/** A list of fewer transactions is made anew. */
+/** The accounts of a shorter list are encoded together. */
 const MANY = 16
 
 /** Collects what a block in the making accesses: at the start, by each transaction, at the end. It may be listed many times. */
 export class AccessParts {
-  #start: AccessPart = { index: 0n, accesses: NONE }
-  readonly #parts: AccessPart[] = []
+  #start: readonly AccountAccess[] = NONE
+  /** Of the next part. */
   #index = 0n
-  /** Of the first parts. */
-  readonly #entries = new Map<Address, Entry>()
+  /** Of the transactions. */
+  readonly #entries: Entries = new Map()
   #inOrder: readonly Entry[] = []
-  #entered = 0
 
-  /** Of the next one. */
-  add(accesses: readonly AccountAccess[] | undefined = NONE): void {
-    const part = { index: this.#index, accesses }
+  /** Of the start, and then of each transaction. */
+  add(accesses: readonly AccountAccess[] = NONE): void {
+    if (this.#index === 0n) this.#start = accesses
+    else addTo(this.#entries, this.#index, accesses)
     this.#index += 1n
-    if (part.index === 0n) this.#start = part
-    else if (accesses.length > 0) this.#parts.push(part)
   }
 
   /** Of the start, instead of those that were added first. */
   restart(accesses: readonly AccountAccess[]): void {
-    this.#start = { index: 0n, accesses }
+    this.#start = accesses
   }
 
   /**
@@ -214,36 +231,38 @@ export class AccessParts {
     if (!isAtLeast(hardfork, 'amsterdam')) return { accessList: undefined, fields }
     const accessList = this.#with(last)
     const blockAccessListHash =
-      this.#parts.length < MANY
+      accessList.length < MANY
         ? hashAccessList(accessList)
         : keccakHash(joinRlp(accessList.map(({ encoded }) => encoded)))
     return { accessList, fields: { requestsHash: fields.requestsHash, blockAccessListHash } }
   }
 
   #with(last: readonly AccountAccess[]): readonly Entry[] {
-    const end = { index: this.#index, accesses: last }
-    if (this.#parts.length < MANY) return entriesOf([this.#start, ...this.#parts, end])
-    this.enter()
-    const system = new Set([...this.#start.accesses, ...last].map(addressOf))
-    const isOfSystem = ({ address }: { readonly address: Address }): boolean => system.has(address)
-    if (![...system].some((address) => this.#entries.has(address))) {
-      return inOrder([...this.#inOrder, ...entriesOf([this.#start, end])], addressOf)
+    this.#list()
+    const system: Entries = new Map()
+    addTo(system, 0n, this.#start)
+    const shared = new Set<Entry>()
+    for (const { address } of [...this.#start, ...last]) {
+      const entry = this.#entries.get(address)
+      if (entry === undefined || shared.has(entry)) continue
+      shared.add(entry)
+      entryOf(system, address).append(entry)
     }
-    const mixed = this.#parts.map(({ index, accesses }) => ({
-      index,
-      accesses: accesses.filter(isOfSystem),
-    }))
-    const others = this.#inOrder.filter((entry) => !isOfSystem(entry))
-    return inOrder([...others, ...entriesOf([this.#start, ...mixed, end])], addressOf)
+    addTo(system, this.#index, last)
+    const others =
+      shared.size === 0 ? this.#inOrder : this.#inOrder.filter((entry) => !shared.has(entry))
+    return inOrder([...others, ...listed(system.values())], addressOf)
   }
 
-  /** Puts in order and encodes what was added, for the next list. */
-  enter(): void {
-    for (const part of this.#parts.slice(this.#entered)) addPart(this.#entries, part)
-    this.#entered = this.#parts.length
+  #list(): readonly Entry[] {
     const added = [...this.#entries.values()].slice(this.#inOrder.length)
     this.#inOrder = inOrder(listed([...this.#inOrder, ...added]), addressOf)
-    for (const entry of this.#inOrder) void entry.encoded
+    return added
+  }
+
+  /** Puts in order what was added, and encodes new accounts: known ones may well change again. */
+  enter(): void {
+    for (const entry of this.#list()) void entry.encoded
   }
 }
 

@@ -18,14 +18,10 @@ import {
   hashAccessList,
 } from '../../../../src/protocol/blocks/accesslist.ts'
 
-const address = fc
-  .integer({ min: 0, max: 3 })
-  .map((n) => `0x${String(n).padStart(2, 'a').repeat(20)}` as Address)
 const slot = fc.constantFrom(0n, 1n, 127n, 128n, 2n ** 255n)
 const amount = fc.constantFrom(0n, 1n, 255n, 256n, 2n ** 200n)
 
-const access: fc.Arbitrary<AccountAccess> = fc.record({
-  address,
+const access: fc.Arbitrary<Omit<AccountAccess, 'address'>> = fc.record({
   reads: fc.uniqueArray(slot, { maxLength: 3 }),
   writes: fc.uniqueArray(fc.tuple(slot, amount), { selector: ([key]) => key, maxLength: 3 }),
   balance: fc.option(amount, { nil: undefined }),
@@ -33,8 +29,18 @@ const access: fc.Arbitrary<AccountAccess> = fc.record({
   code: fc.option(fc.constantFrom(Uint8Array.of(), Uint8Array.of(0x60, 0)), { nil: undefined }),
 })
 
-/** One access an account, as a run has. */
-const accesses = fc.uniqueArray(access, { selector: (each) => each.address, maxLength: 4 })
+/** One access an account, as a run has, to so many accounts. */
+const accessesTo = (accounts: number): fc.Arbitrary<AccountAccess[]> =>
+  fc.uniqueArray(
+    fc
+      .tuple(fc.integer({ min: 0, max: accounts - 1 }), access)
+      .map(([n, each]) => ({ ...each, address: addressOf(n) })),
+    { selector: (each) => each.address, maxLength: 4 },
+  )
+
+const addressOf = (n: number): Address => `0x${String(n).padStart(2, 'a').repeat(20)}` as Address
+
+const accesses = accessesTo(4)
 
 test('a block access list is in order, and encoded and hashed as by @ethereumjs/util', () => {
   fc.assert(
@@ -52,28 +58,40 @@ test('a block access list is in order, and encoded and hashed as by @ethereumjs/
   )
 })
 
-test('an access list that grows equals one that is made anew, at each of its lengths and with each start', () => {
-  const long = fc.array(accesses, { minLength: 14, maxLength: 30, size: 'max' })
-  fc.assert(
-    fc.property(accesses, accesses, long, accesses, (first, start, runs, last) => {
-      const parts = new AccessParts()
-      parts.add(first)
-      parts.restart(start)
-      const all = [start]
-      for (const run of runs) {
-        parts.add(run)
-        all.push(run)
-        const anew = accessListOf(
-          [...all, last].map((each, index) => ({ index: BigInt(index), accesses: each })),
-        )
-        const { accessList, fields } = parts.listed('amsterdam', {}, last)
-        expect(accessList?.map(jsonOf)).toEqual(anew.map(jsonOf))
-        expect(fields.blockAccessListHash).toBe(hashAccessList(anew))
-      }
-    }),
-    { seed: 2, numRuns: 40 },
-  )
-})
+test.each([4, 50])(
+  'an access list that grows equals one that is made anew, at each of its lengths and with each start: %i accounts',
+  (accounts) => {
+    const few = accessesTo(accounts)
+    const long = fc.array(few, { minLength: 14, maxLength: 30, size: 'max' })
+    fc.assert(
+      fc.property(
+        few,
+        few,
+        long,
+        few,
+        fc.integer({ min: 2, max: 9 }),
+        (first, start, runs, last, entered) => {
+          const parts = new AccessParts()
+          parts.add(first)
+          parts.restart(start)
+          const all = [start]
+          for (const run of runs) {
+            parts.add(run)
+            all.push(run)
+            if (all.length % entered === 0) parts.enter()
+            const anew = accessListOf(
+              [...all, last].map((each, index) => ({ index: BigInt(index), accesses: each })),
+            )
+            const { accessList, fields } = parts.listed('amsterdam', {}, last)
+            expect(accessList?.map(jsonOf)).toEqual(anew.map(jsonOf))
+            expect(fields.blockAccessListHash).toBe(hashAccessList(anew))
+          }
+        },
+      ),
+      { seed: 2, numRuns: 40 },
+    )
+  },
+)
 
 function jsonOf(changes: AccountChanges): BALJSONBlockAccessList[number] {
   const at = ([index]: Changed<unknown>) => ({ blockAccessIndex: quantityFromBigint(index) })
