@@ -227,7 +227,7 @@ function givenReceipt(value: unknown, path: string): GivenReceipt {
   const given = members.optional('logsBloom', (name) => members.bytes(name, EMPTY_BLOOM.length))
   return {
     path,
-    status: root !== undefined || members.integer('status', 8) === 1n,
+    status: (root !== undefined && !members.has('status')) || members.integer('status', 8) === 1n,
     root,
     cumulativeGasUsed: members.integer('cumulativeGasUsed', 64),
     blockGas: members.has('executionGasUsed')

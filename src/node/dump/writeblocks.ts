@@ -105,10 +105,11 @@ function dumpedInfo(
 
 /** With members that anvil ignores: the gas of both dimensions. */
 function dumpedReceipt(receipt: Receipt): DumpedJson {
-  const { type, status, cumulativeGasUsed, logs, logsBloom, blockGas } = receipt
+  const { type, status, root, cumulativeGasUsed, logs, logsBloom, blockGas } = receipt
   return {
     type: `0x${type}`,
     status: status ? '0x1' : '0x0',
+    root,
     cumulativeGasUsed,
     logs: logs.map(({ address, topics, data }) => ({ address, topics, data })),
     logsBloom,

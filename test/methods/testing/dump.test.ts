@@ -284,6 +284,16 @@ describe('a dump of devchain', () => {
     expect(unpacked(await other('anvil_dumpState', true))).toEqual(unpacked(dump))
   })
 
+  test('has state roots in receipts before byzantium, and which transactions failed', async () => {
+    const options: DevchainOptions = { hardfork: 'homestead' }
+    const [one, other] = [await devchain(options), await devchain(options)]
+    for (const data of ['0x00', '0xfe']) await one('eth_sendTransaction', { from: SENDER, data })
+    const dump = await one('anvil_dumpState', true)
+    await other('anvil_loadState', dump)
+    expect(await sight(other)).toEqual(await sight(one))
+    expect(unpacked(await other('anvil_dumpState', true))).toEqual(unpacked(dump))
+  })
+
   test('has blocks that are kept as bytes, and finds them and their transactions by hash', async () => {
     const [one, other] = [await devchain(), await devchain({ clock: 'frozen' })]
     const impersonated = '0x00000000000000000000000000000000000000aa'
