@@ -86,7 +86,8 @@ function traceOf(frame: CallFrame, depth: number): DumpedJson {
     success: failure === undefined,
     caller: from,
     address: to ?? ZERO_ADDRESS,
-    maybe_precompile: frame.isPrecompile,
+    // anvil hides frames with true from trace_transaction, but never writes it
+    maybe_precompile: null,
     selfdestruct_address: destruction?.from ?? null,
     selfdestruct_refund_target: destruction?.to ?? null,
     selfdestruct_transferred_value: destruction?.value ?? null,

@@ -90,6 +90,14 @@ describe('the dump of a creation', () => {
   })
 })
 
+test('a call of a precompile is dumped as a frame that anvil shows', async () => {
+  const ask = await devchain()
+  const identity = '0x0000000000000000000000000000000000000004'
+  await ask('eth_sendTransaction', { from: SENDER, to: identity, data: '0x01' })
+  const [{ info }] = unpacked(await ask('anvil_dumpState')).transactions
+  expect(info.traces).toMatchObject([{ trace: { address: identity, maybe_precompile: null } }])
+})
+
 test('transfers are dumped with the frames that a replay has', async () => {
   const ask = await devchain()
   const stopping = `0x${'77'.repeat(20)}`
