@@ -11,7 +11,7 @@ import {
 import { CommandFailure, complain, print } from '../output.ts'
 import { type CommandLine, type GivenOptions, wordsOf } from '../parse/commandline.ts'
 import { EXIT } from '../parse/subcommands.ts'
-import { bringUp, environmentFor, failedStart } from '../start.ts'
+import { bringUp, codeOf, environmentFor, failedStart } from '../start.ts'
 import { type CommandEnd, run } from './exec.ts'
 import { diffOf, diffText, type ForkRun, isWorse } from './gasdifftable.ts'
 import { parseThreshold } from './tables.ts'
@@ -44,7 +44,10 @@ export async function gasDiffCommand(
   const diff = diffOf(words, runs[0]!, runs[1]!)
   const own = [...(flags.chains === true ? ['--chains'] : []), ...wordsOf(options)]
   await print(`${flags.json === true ? JSON.stringify(diff, null, 2) : diffText(diff, own)}\n`)
-  return threshold !== undefined && isWorse(diff, threshold) ? EXIT.refused : EXIT.ok
+  if (threshold === undefined) return EXIT.ok
+  if (diff.functions.length > 0) return isWorse(diff, threshold) ? EXIT.refused : EXIT.ok
+  const why = 'no function of the project ran, so there is no gas to compare'
+  throw new CommandFailure(why, EXIT.refused)
 }
 
 function hardforkOf(given: string | true | undefined, preset: Hardfork): Hardfork {
@@ -56,6 +59,9 @@ function requireFresh(settings: AllSettings, given: GivenOptions): void {
   const refuse = (flag: string, why: string): never => {
     throw new CommandFailure(`${flag} ${why}`, EXIT.usage)
   }
+  const { coverage, dumpState } = given
+  if (coverage !== undefined) refuse('--coverage', 'works with devchain exec')
+  if (dumpState !== undefined) refuse('--dump-state', 'works with devchain exec')
   if (given.hardfork !== undefined) refuse('--hardfork', 'is set by --from and --to')
   if (settings.state !== undefined) refuse('--state', 'would give both runs the same chain')
   if (settings.from !== undefined) refuse('a pack (DEVCHAIN_FROM)', 'has a hardfork of its own')
@@ -71,8 +77,9 @@ async function runUnder(
   try {
     const output = new TestOutput()
     const end = await run(command, environmentFor(url, hasChains), output.write)
-    if (end.refusal !== undefined || end.signal !== undefined)
-      throw new CommandFailure(end.refusal ?? '', end.exitCode)
+    if (end.refusal !== undefined) throw new CommandFailure(end.refusal, end.exitCode)
+    // without a comparison there is no success, whatever the command made of the signal
+    if (end.signal !== undefined) throw new CommandFailure('', end.exitCode || codeOf(end.signal))
     // artifacts that the command built give names to its calls
     await devchain.artifactsReadAgain()
     return runOf(hardfork, end, output.failed, await devchain.gasSummary())

@@ -90,9 +90,12 @@ function percentOf(before: number | null, after: number | null): number | null {
     : (100 * (after - before)) / before
 }
 
-/** True if an average rose by more percent, or the tests ended differently. */
+/** True if an average rose by more percent or is lost, or the tests ended differently. */
 export function isWorse({ runs, functions }: GasDiff, threshold: number): boolean {
-  const isOver = functions.some(({ percent }) => percent !== null && percent > threshold)
+  const isOver = functions.some(
+    ({ percent, before, after }) =>
+      (percent ?? 0) > threshold || (before?.calls && after?.calls === 0),
+  )
   return isOver || runs[0].exitCode !== runs[1].exitCode || hasOnly(runs[1])
 }
 

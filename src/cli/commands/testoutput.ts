@@ -10,7 +10,10 @@ const MOST_NAMES = 10_000
 const LONGEST_LINE = 10_000
 
 /** Lines of a run that ended, with or without failures. */
-const TOTALS = /^(TAP version|[#ℹ] pass \d| +\d+ passing\b| +Tests +\d|Tests: +\d)/
+const TOTALS = /^(TAP version|[#ℹ] pass \d| +Tests +\d|Tests: +\d)/
+
+/** Of Mocha: `  1 passing (2s)`, `  1 failing`; of all runners of Hardhat 3: `1 failing (1 nodejs)`. */
+const MOCHA_TOTALS = /^(?: +|(?=\d+ \w+ \(\d))\d+ (passing|failing)(?: \(|$)/
 
 const TAP_SUBTEST = /^( *)# Subtest: (.*)$/
 const TAP_RESULT = /^( *)(not )?ok(?: \d+)?(?: -)?(?: (.*?))??(?: # (.*))?$/
@@ -32,7 +35,7 @@ export class TestOutput {
   #indent = 0
   /** The summary that the lines are of. */
   #summary: 'node' | 'mocha' | undefined
-  /** Of Mocha: the names so far, of which the last ends with a colon. */
+  /** Of Mocha: the names so far, each indented by two more; the last ends with a colon. */
   #title: string[] | undefined
 
   readonly write = (bytes: Buffer): void => {
@@ -48,10 +51,11 @@ export class TestOutput {
   }
 
   #read(line: string): void {
-    if (TOTALS.test(line)) this.#isKnown = true
+    const [, total] = MOCHA_TOTALS.exec(line) ?? []
+    if (total !== undefined || TOTALS.test(line)) this.#isKnown = true
     if (line === '✖ failing tests:') this.#summary = 'node'
-    else if (/^ +\d+ failing$/.test(line)) this.#summary = 'mocha'
-    else if (/^( +\d+ passing\b|▶ )/.test(line)) this.#summary = undefined
+    else if (total === 'failing') this.#summary = 'mocha'
+    else if (total === 'passing' || line.startsWith('▶ ')) this.#summary = undefined
     this.#readTap(line)
     if (this.#summary === 'mocha') this.#readMocha(line)
     if (this.#summary === 'node') this.#add(NODE_FAILURE.exec(line)?.[1])
@@ -81,12 +85,13 @@ export class TestOutput {
   }
 
   #readMocha(line: string): void {
-    const [, first] = MOCHA_FAILURE.exec(line) ?? []
-    if (first !== undefined) this.#title = [first]
-    else this.#title?.push(line.trim())
-    if (this.#title?.at(-1)?.endsWith(':') !== true) return
-    this.#add(this.#title.join(SEPARATOR).slice(0, -1))
-    this.#title = undefined
+    const margin = 5 + 2 * (this.#title?.length ?? 0)
+    if (this.#title !== undefined && line.search(/\S/) === margin) this.#title.push(line.trim())
+    else {
+      this.#add(this.#title?.join(SEPARATOR).replace(/:$/, ''))
+      const [, first] = MOCHA_FAILURE.exec(line) ?? []
+      this.#title = first === undefined ? undefined : [first]
+    }
   }
 
   #add(name: string | undefined): void {

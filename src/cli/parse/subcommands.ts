@@ -172,7 +172,8 @@ const gasDiff: Subcommand = {
   ],
   exits: [
     ['0', 'done, also if tests changed'],
-    ['1', 'with --threshold: an average rose by more, or other tests failed'],
+    ['1', 'with --threshold: an average rose by more, a function fails now, other tests failed,'],
+    ['', 'or nothing was measured'],
     WRONG,
     ...EXITS_BESIDE,
   ],

@@ -50,11 +50,12 @@ test('gas-diff compares gas, exit codes and logs of tests as the page of Amsterd
   expect(stderr).toMatch(/not ok 1 - ether to an account that exists[\s\S]*# fail 4\n/)
 })
 
-test('gas-diff --json prints nothing else on standard output, and --threshold decides its end', async () => {
+test('gas-diff --json prints nothing else on standard output, and --threshold fails without gas', async () => {
   const folder = await marketFolder()
   const script = 'console.log("mine"); process.exitCode = Number(process.env.DEVCHAIN_URL === "")'
   const plain = ['--from', 'prague', '--to', 'osaka', '--json', '--threshold', '0']
-  const { code, stdout } = await run(folder, ...plain, '--', process.execPath, '-e', script)
+  const command = ['--', process.execPath, '-e', script]
+  const { code, stdout, stderr } = await run(folder, ...plain, ...command)
   const none = {
     ...{ exitCode: 0, transactions: 0, failed: 0, logs: 0, gasUsed: 0, stateGasUsed: 0 },
     ...{ failedTests: null, failedOnlyHere: null },
@@ -68,7 +69,10 @@ test('gas-diff --json prints nothing else on standard output, and --threshold de
     functions: [],
     warning: null,
   })
-  expect(code).toBe(0)
+  expect([code, stderr.split('\n').at(-2)]).toEqual([
+    1,
+    '{"message":"no function of the project ran, so there is no gas to compare"}',
+  ])
 })
 
 test.each([
@@ -76,6 +80,8 @@ test.each([
   [['--state', 'chain'], 2, '--state would give both runs the same chain'],
   [['--to', 'osakka'], 2, 'did you mean osaka?'],
   [['--threshold', 'much'], 2, 'expected a percentage'],
+  [['--coverage', 'lcov.info'], 2, '--coverage works with devchain exec'],
+  [['--dump-state', 'dump.json'], 2, '--dump-state works with devchain exec'],
 ])('gas-diff refuses %s', async (args, expected, message) => {
   const { code, stdout, stderr } = await run(temporaryFolder(onTestFinished), ...args, '--', 'true')
   expect([code, stdout]).toEqual([expected, ''])
@@ -92,13 +98,16 @@ test('gas-diff stops after a command that cannot be run', async () => {
 })
 
 test.each([
-  ['SIGTERM', 143],
-  ['SIGHUP', 129],
-  ['SIGINT', 130],
+  ['SIGTERM', 143, ''],
+  ['SIGHUP', 129, ''],
+  ['SIGINT', 130, ''],
+  ['SIGTERM', 143, 'process.exit(0)'],
+  ['SIGINT', 7, 'process.exit(7)'],
 ] as const)(
-  'gas-diff ends as the command that %s ended, and runs it no more',
-  async (signal, code) => {
-    const waits = `console.log('up'); ${FOREVER}`
+  'gas-diff that gets %s runs its command no more and exits with %i (handler: "%s")',
+  async (signal, code, handler) => {
+    const handles = handler && `process.on('${signal}', () => ${handler});`
+    const waits = `${handles} console.log('up'); ${FOREVER}`
     const command = ['--', process.execPath, '-e', waits]
     const { child, ended, stdout, stderr } = startProcess(['gas-diff', ...command])
     onTestFinished(() => void child.kill('SIGKILL'))
@@ -204,5 +213,14 @@ describe('the comparison', () => {
       false,
     ])
     expect(isWorse(diffOf([], before, { ...before, exitCode: 1 }), 50)).toBe(true)
+  })
+
+  test('is worse if all calls of a function fail that succeeded before, not the other way round', () => {
+    const works = runOf('osaka', [row('a()', 100, { failed: 1 })])
+    const fails = runOf('bpo2', [row('a()', 0, { calls: 0, failed: 2 })])
+    expect(isWorse(diffOf([], works, fails), 1_000)).toBe(true)
+    expect(isWorse(diffOf([], fails, works), 0)).toBe(false)
+    expect(isWorse(diffOf([], fails, fails), 0)).toBe(false)
+    expect(isWorse(diffOf([], works, runOf('bpo2', [])), 0)).toBe(false)
   })
 })

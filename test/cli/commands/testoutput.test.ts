@@ -54,6 +54,37 @@ const MOCHA = `
        inner
          burns:
      Error: x
+
+  3) Till: ether:
+       pays:
+         1) once::
+
+      AssertionError [ERR_ASSERTION]: no
+`
+
+/** Of `hardhat test`, which adds up what all its runners did. */
+const HARDHAT_3 = `Running node:test tests
+
+  Vault
+    1) pays (110ms)
+    inner
+      2) burns
+
+2 failing (1 nodejs, 1 mocha)
+
+  1) Vault
+       pays:
+
+   AssertionError: no
+       at TestContext.<anonymous> (test/box.ts:7:91)
+
+  2) Vault
+       inner
+         burns:
+
+   ProviderError: x
+
+Test run failed
 `
 
 const JEST = `FAIL ./b.test.js
@@ -95,7 +126,8 @@ const VITEST = `\u001b[31m ❯\u001b[39m a.test.mjs (3 tests | 2 failed)
 
 test.each([
   ['TAP', TAP, [...BOTH, 'one # two']],
-  ['Mocha', MOCHA, BOTH],
+  ['Mocha', MOCHA, [...BOTH, 'Till: ether: > pays: > 1) once:']],
+  ['Hardhat 3', HARDHAT_3, BOTH],
   ['Jest', JEST, BOTH],
   ['node:test', SPEC, ['pays', 'burns']],
   ['Vitest', VITEST, BOTH.map((name) => `a.test.mjs > ${name}`)],
@@ -112,10 +144,11 @@ test('TAP names failed tests without numbers too, and not those that are expecte
 test.each([
   ['TAP version 13\nok 1 - pays\n', []],
   ['  2 passing (5ms)\n', []],
+  ['2 passing (1 solidity, 1 nodejs)\n', []],
   ['Tests:       2 passed, 2 total\n', []],
   ['      Tests  2 passed (2)\n', []],
   ['ℹ pass 2\n', []],
-  ['not ok\n1) no\nFAIL  gas\n', undefined],
+  ['not ok\n1) no\nFAIL  gas\n2 failing\n2 passing cars\n', undefined],
 ])('%j is output of a runner, or of something else', (text, names) => {
   expect(failedIn(text)).toEqual(names)
 })
