@@ -289,15 +289,46 @@ function unknownOption(command: Command, text: string): string {
   if (flags.includes(flag)) return `${flag} takes no value, got ${printValue(value)}`
   if (/^-\d/.test(flag))
     return `unknown option ${flag}; to pass it as an argument, write it after --`
-  const ours = FOREIGN.get(flag)
+  const startsChain = flags.includes('--port')
+  const ours = startsChain ? FOREIGN.get(flag) : undefined
   if (ours !== undefined) return `unknown option ${flag}; did you mean ${ours}?`
-  const why = NEEDLESS.get(flag)
+  const why = startsChain ? NEEDLESS.get(flag) : undefined
   if (why !== undefined) return `unknown option ${flag}; omit it: ${why}`
   return `unknown option ${flag}${hintOf(flag, flags)}`
 }
 
-/** Flags of other nodes whose names are too different to be suggested. */
+/** Flags of anvil, ganache, hardhat and geth, by what they are here. */
 const FOREIGN = byFlag({
+  '--port': '-p --server.port --http.port --ws.port',
+  '--host': '--hostname --server.host --http.addr --ws.addr',
+  '--allow-host': '--http.vhosts',
+  '--allow-origin': '--no-cors --http.corsdomain --ws.origins',
+  '--chain-id': '--chain.chainId',
+  '--network-id': '--networkid --chain.networkId',
+  '--hardfork': '--chain.hardfork',
+  '--timestamp': '--chain.time',
+  '--accounts': '-a --wallet.totalAccounts',
+  '--balance': '--wallet.defaultBalance',
+  '--mnemonic': '-m --wallet.mnemonic',
+  '--mnemonic "myth like bonus scare over problem client lizard pioneer submit female collect"':
+    '-d --wallet.deterministic',
+  '--derivation-path': '--wallet.hdPath',
+  '--ready-file': '--config-out --wallet.accountKeysPath',
+  '--auto-impersonate': '--wallet.unlockedAccounts',
+  '--block-time': '-b --miner.blockTime --dev.period',
+  '--gas-limit': '--miner.blockGasLimit --dev.gaslimit',
+  '--tx-gas-cap 16777216': '--enable-tx-gas-limit',
+  '--default-gas': '--miner.defaultTransactionGasLimit',
+  '--gas-price': '--miner.defaultGasPrice',
+  '--base-fee': '--block-base-fee-per-gas',
+  '--code-size-limit off': '--disable-code-size-limit --chain.allowUnlimitedContractSize',
+  '--no-create2': '--disable-default-create2-deployer',
+  '--on-revert throw': '--chain.vmErrorsOnRPCResponse',
+  '--quiet': '-q --silent --logging.quiet',
+  '--verbose': '--logging.verbose',
+  '--log json': '--json --log.format',
+  '--log-file': '--logging.file --log.file',
+  '--trace all': '--print-traces --steps-tracing',
   '--fork URL': '-f --fork-url --rpc-url --fork.url --fork.network',
   '--fork URL@BLOCK': '--fork-block-number --fork.blockNumber',
   '--fork URL@-N': '--fork.preLatestConfirmations',
@@ -308,7 +339,7 @@ const FOREIGN = byFlag({
   '--fork-retries': '--fork-retry-backoff --retries',
   '--fork-timeout': '--timeout',
   '--fork-transaction': '--fork-transaction-hash',
-  '--state DIR': '--database.dbPath --db',
+  '--state DIR': '--database.dbPath --db --datadir',
 })
 
 /** Flags of other nodes without a counterpart here, and why. */
@@ -317,6 +348,11 @@ const NEEDLESS = byFlag({
     '--compute-units-per-second --no-rate-limit --no-rpc-rate-limit --fork.requestsPerSecond',
   'devchain detects the network by its chain id and blocks':
     '--network -n --optimism --celo --chain-type',
+  'devchain serves HTTP and WebSocket on one port, and all namespaces':
+    '--dev --http --http.api --ws --ws.api --ipc',
+  'devchain keeps all states': '--prune-history --max-persisted-states',
+  'the highest tip goes first, then the oldest transaction': '--order',
+  'devchain has its own format: see --state DIR': '--database.db',
 })
 
 function byFlag(flags: Readonly<Record<string, string>>): ReadonlyMap<string, string> {

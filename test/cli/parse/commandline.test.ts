@@ -1,4 +1,5 @@
 // What arguments say: options of a chain, commands with their flags, and what is wrong with them.
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { type CommandLine, readCommandLine } from '../../../src/cli/parse/commandline.ts'
 import { SUBCOMMANDS } from '../../../src/cli/parse/subcommands.ts'
@@ -57,7 +58,10 @@ describe('a command line without a command', () => {
       /^unknown command "2": options alone, such as --port 8545, start a chain/,
     ],
     [['--port8545'], /^unknown option --port8545 \(see devchain --help\)/],
-    [['-p', '1'], 'unknown option -p (see devchain --help)'],
+    [['-z', '1'], 'unknown option -z (see devchain --help)'],
+    [['-p', '1'], 'unknown option -p; did you mean --port? (see devchain --help)'],
+    [['--http'], /^unknown option --http; omit it: devchain serves HTTP and WebSocket/],
+    [['--no-cors'], /did you mean --allow-origin\?/],
     [['-f', 'http://x'], /^unknown option -f; did you mean --fork URL\?/],
     [['--fork-url', 'http://x'], /did you mean --fork URL\?/],
     [['--rpc-url=http://x'], /did you mean --fork URL\?/],
@@ -81,50 +85,37 @@ test.each(SUBCOMMANDS)('the help of $name is within 100 columns', ({ name }) => 
   expect(lines.filter((line) => line.length > 100)).toEqual([])
 })
 
-/** Flags for forks, of `anvil --help` (1.7.1), `ganache --help` (7.9.2) and `hardhat node --help` (3.18.0), that are not ours. */
-const FLAGS_OF_OTHERS = [
-  '--compute-units-per-second',
-  '-f',
-  '--fork-url',
-  '--rpc-url',
-  '--fork-block-number',
-  '--fork-retry-backoff',
-  '--fork-transaction-hash',
-  '--no-rate-limit',
-  '--no-rpc-rate-limit',
-  '--no-storage-caching',
-  '--retries',
-  '--timeout',
-  '-n',
-  '--network',
-  '--celo',
-  '--fork.url',
-  '--fork.network',
-  '--fork.blockNumber',
-  '--fork.preLatestConfirmations',
-  '--fork.username',
-  '--fork.password',
-  '--database.dbPath',
-  '--db',
-  '--fork.jwt',
-  '--fork.userAgent',
-  '--fork.origin',
-  '--fork.headers',
-  '--fork.requestsPerSecond',
-  '--fork.disableCache',
-  '--fork.deleteCache',
-  '--chain-type',
-]
-
-test.each(FLAGS_OF_OTHERS)(
-  'the flag %s of another node suggests devchain’s, or says why there is none',
-  (flag) => {
-    const answer = new RegExp(
-      `^unknown option ${flag}; (did you mean .*\\?|omit it: .*) \\(see devchain --help`,
+/** The rows of "Flags of other nodes": the other nodes' flags, and the cell of devchain's. */
+function flagsOfOthers(): (readonly [flag: string, ours: string])[] {
+  const page = readFileSync(new URL('../../../src/cli/README.md', import.meta.url), 'utf8')
+  const [, section = ''] = page.split('### Flags of other nodes')
+  const taken = new Set(OPTION_KEYS.map(flagOf))
+  return section.split('\n').flatMap((row) => {
+    const cells = row.split('|').slice(1, -1)
+    const theirs = cells
+      .slice(0, -1)
+      .join()
+      .matchAll(/`(--?[a-z][\w.-]*)/gi)
+    return [...theirs].flatMap(([, flag = '']) =>
+      taken.has(flag) ? [] : [[flag, cells.at(-1)?.trim() ?? ''] as const],
     )
-    expect(() => read(flag, 'x')).toThrow(answer)
+  })
+}
+
+test.each(flagsOfOthers())(
+  'the error for %s of another node names what the page does: %s',
+  (flag, ours) => {
+    const named = [...ours.matchAll(/`((?:devchain )?[\w-]+)/g)].map(([, name]) => name)
+    const suggested = named.map((name) => `did you mean ${name}\\b.*\\?`)
+    const answer = ours.startsWith('none') ? 'omit it: ' : `(${suggested.join('|')})`
+    expect(() => read(flag, 'x')).toThrow(new RegExp(`^unknown option ${flag}; ${answer}`))
   },
 )
+
+test('a command does not suggest a flag that only starting a chain takes', () => {
+  expect(() => read('rpc', '-p', '1')).toThrow('unknown option -p (see devchain rpc --help)')
+  expect(() => read('exec', '-p', '1')).toThrow(/^unknown option -p; did you mean --port\?/)
+})
 
 describe('a command’s arguments', () => {
   test('are words except for flags, which may stand anywhere', () => {
