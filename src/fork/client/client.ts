@@ -193,7 +193,8 @@ export class Client {
   }
 
   async #answerAll(batch: readonly Waiting[]): Promise<void> {
-    const attempts = new Attempts(this.#known.length, this.#options.retries)
+    const fresh = (): Attempts => new Attempts(this.#known.length, this.#options.retries)
+    let attempts = fresh()
     let open: readonly Waiting[] = batch.filter((each) => this.#mayStillWait(each))
     while (open.length > 0) {
       if (this.#isClosed) throw closed()
@@ -202,7 +203,10 @@ export class Client {
       const began = this.#time.now()
       const failure = await this.#send(asked, part, attempts)
       open = open.filter(({ isSettled }) => !isSettled)
-      if (failure === undefined) continue
+      if (failure === undefined) {
+        attempts = fresh()
+        continue
+      }
       const delay = this.#delayAfter(failure, asked, part.length, attempts)
       if (delay === 'none') continue
       open = await this.#waitFor(open, failure, { asked, began }, delay)

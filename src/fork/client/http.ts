@@ -145,9 +145,15 @@ function inOrder(
 ): readonly UpstreamReply[] {
   const byId = new Map(list.map((each) => [idOf(each), each]))
   const replies = Array.from({ length: count }, (_, id) => replyOf(byId.get(id), answer, clean))
+  // dRPC refuses each request of a batch that is too large
+  const errors = replies.map((each) => (each && 'error' in each ? each.error.message : ''))
+  const isRefused = errors.every((words) => /\bbatch/i.test(words))
   // a duplicate leaves another request without a reply
-  if (list.length === count && replies.every((each) => each !== undefined)) return replies
-  const what = `${list.length} replies to ${count} requests, not one to each`
+  const isWhole = list.length === count && replies.every((each) => each !== undefined)
+  if (isWhole && !isRefused) return replies as readonly UpstreamReply[]
+  const what = isRefused
+    ? errors[0]
+    : `${list.length} replies to ${count} requests, not one to each`
   throw new ProviderFailure('refused', `${where}: ${what}`)
 }
 
@@ -157,11 +163,7 @@ function idOf(value: unknown): number | undefined {
   return id === undefined || id === null || id === '' ? undefined : Number(id)
 }
 
-function replyOf(
-  value: unknown,
-  { status }: HttpResponse,
-  clean: Cleaner,
-): UpstreamReply | undefined {
+function replyOf(value: unknown, answer: HttpResponse, clean: Cleaner): UpstreamReply | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { result, error } = value as { result?: Json; error?: unknown }
   if (typeof error === 'object' && error !== null) {
@@ -169,9 +171,9 @@ function replyOf(
     const words = clean(String(message || 'an error without words'))
     const read = { code: Number(code ?? -32000), message: words }
     const whole = data === undefined ? read : { ...read, data: clean.json(data) }
-    return { error: whole, mayPass: status >= 500 && !isAboutRequest(read) }
+    return { error: whole, mayPass: answer.status >= 500 && !isAboutRequest(read) }
   }
-  if (typeof error === 'string') return { error: { code: -32000, message: clean(error) } }
+  if (typeof error === 'string') return replyOf({ error: { message: error } }, answer, clean)
   return result === undefined ? undefined : { result }
 }
 

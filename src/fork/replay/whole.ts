@@ -89,6 +89,9 @@ function readExecuted(transaction: Transaction, json: Json | undefined): Execute
     logsBloom: bloomOf(logs),
     logs,
     contractAddress: members.optional('contractAddress', (name) => members.address(name)) ?? null,
+    blobGas: members.has('blobGasPrice')
+      ? { used: integer('blobGasUsed'), price: integer('blobGasPrice') }
+      : undefined,
   }
   const failure = receipt.status ? undefined : ({ kind: 'revert', reason: 'revert' } as const)
   return { transaction, receipt, output: EMPTY_BYTES, failure, consoleLines: [] }

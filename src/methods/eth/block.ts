@@ -142,7 +142,7 @@ export const blockMethods: Methods = [
     params: [blockOrLatest],
     result: nullable(list(receiptShape, 'receipt')),
     example: { params: ['earliest'], result: [] },
-    onFork: 'network',
+    onFork: 'replay',
     handle: async (context, block) => {
       // a pending block has no receipts yet
       const record = isPending(block) ? undefined : await findRecord(context.chain, block)

@@ -48,6 +48,8 @@ const EVERYWHERE: readonly (readonly [string, Params])[] = [
     ({ number, keeper }) => [many(keeper), { blockNumber: number, transactionIndex: 1 }],
   ],
   ['eth_getAccount', ({ keeper, number }) => [keeper, number]],
+  ['eth_getBlockReceipts', ({ number }) => [number]],
+  ['eth_getBlockReceipts', ({ hash }) => [hash]],
   ['eth_getAccount', ({ keeper, hash }) => [keeper, { blockHash: hash }]],
   ['eth_getTransactionBySenderAndNonce', ({ sender, nonce }) => [sender, nonce]],
   ['ext_getRawTransactionReceiptByHash', ({ transaction }) => [transaction]],
@@ -112,7 +114,9 @@ async function network(): Promise<{
 function onlyBasics({ method }: Asked): { code: number; message: string } | undefined {
   const isRefused =
     /^(debug|trace|ots|devchain|ext)_/.test(method) ||
-    ['eth_getTransactionBySenderAndNonce', 'eth_getAccount'].includes(method)
+    ['eth_getTransactionBySenderAndNonce', 'eth_getAccount', 'eth_getBlockReceipts'].includes(
+      method,
+    )
   return isRefused ? { code: -32601, message: `the method ${method} does not exist` } : undefined
 }
 

@@ -60,6 +60,11 @@ function askMany({ client }: Watched, count: number): Promise<unknown[]> {
 
 const ZEROS = (count: number): string[] => Array.from({ length: count }, () => '0x0')
 
+const refusal = (message: string): object => ({
+  result: undefined,
+  error: { code: 31, message },
+})
+
 const sizesOf = ({ requests }: Upstream): number[] => requests.map(({ length }) => length)
 
 describe('requests of one turn', () => {
@@ -89,6 +94,16 @@ describe('requests of one turn', () => {
     const watched = clientOf([upstream.url])
     expect(await askMany(watched, 8)).toEqual(ZEROS(8))
     expect(watched.client.traffic.batch).toBe(1)
+  })
+
+  test('are sent in smaller batches after each of a large one is refused', async () => {
+    await using upstream = await startUpstream()
+    const message = 'Batch of more than 3 requests are not allowed on free tier'
+    upstream.faults.replies = (replies) =>
+      replies.length <= 3 ? replies : replies.map((each) => ({ ...each, ...refusal(message) }))
+    const watched = clientOf([upstream.url])
+    expect(await askMany(watched, 12)).toEqual(ZEROS(12))
+    expect(watched.client.traffic.batch).toBe(3)
   })
 
   test('have separate results: an error of one does not affect the others', async () => {
@@ -445,6 +460,28 @@ describe('a failed request', () => {
     upstream.faults.isCut = true
     await expect(askMany(watched, 1)).rejects.toThrow(/^the forked network did not answer: http/)
     expect(watched.waits).toEqual([250, 250, 500, 1000])
+  })
+
+  test('is retried as often after others of its turn needed retries', async () => {
+    await using upstream = await startUpstream()
+    upstream.faults.mostTogether = 1
+    const watched = clientOf([upstream.url])
+    const seen = new Set<unknown>()
+    upstream.faults.lie = ({ params: [account] }, result) => {
+      const isNew = !seen.has(account)
+      seen.add(account)
+      return isNew ? null : result
+    }
+    const asked = [...Array(8).keys()].map((index) =>
+      watched.client.request('eth_getBalance', [`0x${index}`.padEnd(42, '0'), 'latest'], quantity),
+    )
+    expect(await Promise.all(asked)).toEqual(ZEROS(8))
+  })
+
+  test('is retried if its error is a text', async () => {
+    await using upstream = await startUpstream()
+    upstream.faults.next.push({ status: 502, body: '{"error":"upstream overloaded"}' })
+    expect(await askMany(clientOf([upstream.url]), 1)).toEqual(ZEROS(1))
   })
 
   test('is retried on another URL if there is one', async () => {
