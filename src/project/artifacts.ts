@@ -187,7 +187,7 @@ export class Artifacts {
     if (this.#isClosed) return
     const { catalogue } = this
     const { place } = watched
-    const { files, isCut, isWatched } = await this.#look(watched)
+    const { files, skipped: folders, isCut, isWatched } = await this.#look(watched)
     // build information may have changed
     this.details.forget()
     const { version } = catalogue
@@ -196,7 +196,7 @@ export class Artifacts {
     const gone = catalogue.filesIn(place).filter((file) => !present.has(file))
     if (gone.length > 0) catalogue.remove(gone)
     const skipped = await this.#readFiles(files, catalogue.stamps)
-    this.#warn(watched, skipped, { isCut, isWatched })
+    this.#warn(watched, [...folders, ...skipped], { isCut, isWatched })
     if (catalogue.version === version) return
     const changed = changedIn(before, catalogue.marks(place))
     if (changed.length === 0) return
@@ -212,7 +212,7 @@ export class Artifacts {
   async #look({ place, isFile, watch }: Watched) {
     for (let i = 1; ; i++) {
       const found: ArtifactFiles = isFile
-        ? { files: [place], folders: [path.dirname(place)], isCut: false }
+        ? { files: [place], folders: [path.dirname(place)], skipped: [], isCut: false }
         : await artifactsBelow(place)
       const { isNew, isWhole } = watch.follow(found.folders)
       if (!isNew || i === MOST_LOOKS) return { ...found, isWatched: isWhole }
@@ -247,7 +247,9 @@ export class Artifacts {
     for (const { path: file } of fresh) reported.add(file)
     if (fresh.length > 0) {
       const folder = isFile ? path.dirname(place) : place
-      const names = fresh.map(({ path: file, why }) => `${path.relative(folder, file)} (${why})`)
+      const names = fresh.map(
+        ({ path: file, why }) => `${path.relative(folder, file) || '.'} (${why})`,
+      )
       this.#warning(`skipped in ${this.#shown(folder)}: ${listed(names)}`)
     }
     if (isCut && !reported.has(place)) {

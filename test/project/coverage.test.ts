@@ -1,5 +1,5 @@
 // Coverage by source map: how often lines, functions and branches ran, as lcov has it.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseEther } from 'viem'
@@ -419,6 +419,19 @@ describe('coverage', () => {
       branches: { hit: 5, found: 10 },
     })
     await expect(chain.close()).rejects.toThrow(/ENOTDIR|EEXIST/)
+  })
+
+  test.each(LAYOUTS)('leaves out a source that cannot be read (%s)', async (layout) => {
+    await beside(layout, project, async (ask, chain, folder) => {
+      await deploy(ask, initCode(project, 'Coin', [5n]))
+      const source = path.join(folder, 'src/Coin.sol')
+      rmSync(source)
+      mkdirSync(source)
+      await chain.artifactsReadAgain()
+      const files = (await chain.coverage()).rows.map(({ file }) => file)
+      expect(files).toContain('src/Vault.sol')
+      expect(files).not.toContain('src/Coin.sol')
+    })
   })
 
   test('is off without --coverage, and no run is watched', async () => {

@@ -4,6 +4,7 @@ import path from 'node:path'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { Catalogue } from '../../src/project/code/catalogue.ts'
+import { shapeOf } from '../../src/project/code/shape.ts'
 import { read } from '../../src/project/reading/read.ts'
 import type { AbiItem, ReadFile } from '../../src/project/reading/summary.ts'
 import { ROOT } from '../support/process/boot.ts'
@@ -148,6 +149,24 @@ function withFiles(names: readonly (readonly [name: string, source: string])[]):
   known.add(files, new Map())
   return known
 }
+
+test.each([
+  ['Vault.vy', 64, 'Vault'],
+  ['Vault.vy', 63, undefined],
+  ['Vault.sol', 64, undefined],
+])('code of %s with %i bytes behind is of %s', (source, count, expected) => {
+  const item = { kind: 'function', name: 'set', signature: 'set()', key: '0xb8e010de' } as const
+  const code = { object: `5f3560e01c6360fe47b1${'5b'.repeat(20)}5f5ffd`, references: [] }
+  const known = new Catalogue()
+  const vault = { name: 'Vault', source, format: 'hardhat2', sourceId: undefined } as const
+  const shapes = { creation: undefined, runtime: shapeOf(code) }
+  const contracts = [{ ...vault, ...shapes, abi: [{ ...item, isPayable: false, json: '{}' }] }]
+  known.add([{ path: 'Vault.json', stamp: '', contracts }])
+  const immutables = '11'.repeat(count)
+  const match = known.runtime(Buffer.from(code.object + immutables, 'hex'))
+  expect(match?.contract.name).toBe(expected)
+  expect(match?.isSame).toBe(expected && true)
+})
 
 describe('a contract name', () => {
   test('has its path if several contracts share it', () => {

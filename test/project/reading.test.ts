@@ -8,6 +8,7 @@ import { createDevchain, type Devchain, type DevchainOptions } from '../../src/d
 import type { ProjectEvent } from '../../src/project/events.ts'
 import type { Names } from '../../src/project/naming/names.ts'
 import type { Project } from '../../src/project/project.ts'
+import { artifactsBelow } from '../../src/project/reading/find.ts'
 import { codeAt } from '../../src/state/world.ts'
 import { deploy, initCode, SENDER } from '../support/chain/deploy.ts'
 import {
@@ -285,6 +286,14 @@ describe('changed artifacts', () => {
 })
 
 describe('an unreadable artifact', () => {
+  test('may be a folder that cannot be listed', async () => {
+    const file = import.meta.filename
+    const { files, skipped } = await artifactsBelow(file)
+    expect(files).toEqual([])
+    expect(skipped).toEqual([{ path: file, why: expect.stringMatching(/folder|ENOTDIR/) }])
+    expect((await artifactsBelow(`${file}.gone`)).skipped).toEqual([])
+  })
+
   test('is skipped with one warning that names it', async () => {
     const artifacts = writeProject(folder, 'foundry', project)
     writeFileSync(path.join(artifacts, 'Broken.json'), '{"abi": [')

@@ -43,6 +43,8 @@ export const MOST_CONTRACTS = 50_000
 
 const LEAST_FUNCTIONS = 3
 
+const WORD_LENGTH = 32
+
 /**
  * Minimum share of the code's selectors in a guessed ABI. A contract that extends an abstract contract or interface has
  * more
@@ -153,9 +155,20 @@ export class Catalogue {
     const found = alike(runtimes.get(code.length) ?? [], code, ({ runtime }) => runtime)
     if (found !== undefined) return found
     const body = withoutMetadata(code)
-    if (body === undefined) return undefined
-    const contracts = withBody(bodies.get(body.length) ?? [], body)
-    return contracts.length > 0 ? { contracts: newestFirst(contracts), isExact: false } : undefined
+    const contracts = body === undefined ? [] : withBody(bodies.get(body.length) ?? [], body)
+    if (contracts.length > 0) return { contracts: newestFirst(contracts), isExact: false }
+    return this.#withImmutablesBehind(code)
+  }
+
+  /** Vyper appends immutables to the code. */
+  #withImmutablesBehind(code: Uint8Array): Alike | undefined {
+    for (const [length, contracts] of this.#all.runtimes) {
+      if (length >= code.length || (code.length - length) % WORD_LENGTH !== 0) continue
+      const vyper = contracts.filter(({ source }) => source.endsWith('.vy'))
+      const found = alike(vyper, code.subarray(0, length), ({ runtime }) => runtime)
+      if (found !== undefined) return found
+    }
+    return undefined
   }
 
   /** The contract a creation deploys: its code, then its arguments. */

@@ -1,8 +1,6 @@
 // Builds the coverage report of the user's sources from the counts of runs.
-import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { attempt } from '../../core/errors.ts'
 import { listed } from '../../core/format.ts'
 import type { ReachedCode } from '../../evm/executor.ts'
 import type { CommandWatch } from '../../node/chain/execution.ts'
@@ -14,7 +12,7 @@ import {
   shownPath,
   sourceOf,
 } from '../solidity/details.ts'
-import { nearest } from '../solidity/files.ts'
+import { nearest, textOf } from '../solidity/files.ts'
 import { Collector, type CountedCode, matchOf } from './collect.ts'
 import { type CoverageRow, recordOf } from './lcov.ts'
 import { CodeReading, Measure, type MeasuredFile } from './measure.ts'
@@ -158,7 +156,8 @@ export class Coverage {
       const sources = (await this.#detailsOf(contract))?.sources() ?? []
       return sources.find((each) => each.path === name)
     }
-    return attempt(() => sourceOf(name, readFileSync(file, 'utf8')))
+    const content = textOf(file)
+    return content === undefined ? undefined : sourceOf(name, content)
   }
 
   /** The path relative to the project; undefined for sources outside it. */

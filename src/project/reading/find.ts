@@ -1,6 +1,8 @@
 // Finds artifact folders.
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { readFailure } from '../../core/errors.ts'
+import type { SkippedFile } from './summary.ts'
 import { isFolder, TOOLS, toolsOf } from './tools.ts'
 
 const DEEPEST = 12
@@ -12,6 +14,8 @@ const BUILD_INFO = 'build-info'
 export interface ArtifactFiles {
   readonly files: readonly string[]
   readonly folders: readonly string[]
+  /** Folders that cannot be listed. */
+  readonly skipped: readonly SkippedFile[]
   readonly isCut: boolean
 }
 
@@ -38,11 +42,17 @@ async function foundryFolder(folder: string): Promise<string | undefined> {
 export async function artifactsBelow(folder: string): Promise<ArtifactFiles> {
   const files: string[] = []
   const folders: string[] = []
+  const skipped: SkippedFile[] = []
   let isCut = false
   const visit = async (name: string, depth: number): Promise<void> => {
     folders.push(name)
-    // it may be removed since, perhaps by a compiler
-    for (const entry of await readdir(name, { withFileTypes: true }).catch(() => [])) {
+    const listed = await readdir(name, { withFileTypes: true }).catch((error: Error) => {
+      // it may be removed since, perhaps by a compiler
+      if (!('code' in error && error.code === 'ENOENT'))
+        skipped.push({ path: name, why: readFailure(error) })
+      return []
+    })
+    for (const entry of listed) {
       const each = path.join(name, entry.name)
       if (files.length >= MOST_FILES || depth > DEEPEST) {
         isCut = true
@@ -54,7 +64,7 @@ export async function artifactsBelow(folder: string): Promise<ArtifactFiles> {
     }
   }
   await visit(folder, 0)
-  return { files, folders, isCut }
+  return { files, folders, skipped, isCut }
 }
 
 function isArtifact(name: string, folder: string): boolean {

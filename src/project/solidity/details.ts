@@ -1,5 +1,5 @@
 // Source maps and sources of a contract, read on demand from its artifact and related files.
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { attempt } from '../../core/errors.ts'
 import { getOrMake, LruCache } from '../../core/lrucache.ts'
@@ -20,7 +20,7 @@ import {
 import { isObject, text } from '../reading/formats.ts'
 import { readBuildBeside } from '../reading/readers.ts'
 import { hashOfText, stampOf } from '../reading/stamps.ts'
-import { isSameText, nearest, textNear } from './files.ts'
+import { isSameText, nearest, textNear, textOf } from './files.ts'
 import { FoundryBuilds, pathsFor } from './foundry.ts'
 import { type Outline, outlineOf } from './outline.ts'
 import { type CodeMap, codeMapOf, sourcesIn } from './sourcemap.ts'
@@ -251,7 +251,8 @@ function fromBuild(build: Build, contract: Contract): Details | undefined {
 /** True if the source on disk differs from the compiled one, so that lines may have moved. */
 function isEdited({ file, stamp }: Contract, name: string, content: string): boolean {
   const found = stamp === '' ? undefined : nearest(file, name, (each) => each.isFile())
-  return found !== undefined && !isSameText(readFileSync(found, 'utf8'), content)
+  const present = found && textOf(found)
+  return present !== undefined && !isSameText(present, content)
 }
 
 /** The files of a contract's compilation, if its artifact names them. */
