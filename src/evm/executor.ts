@@ -82,7 +82,7 @@ export interface Tracer {
 
 /**
  * Accounts that were called, created or read, with the storage slots read or written. The sender may be missing. An operation
- * touches nothing if its gas does not cover even the warm cost.
+ * touches nothing if its gas does not cover even the warm cost, nor does a cold SLOAD without the gas.
  */
 export type Touched = ReadonlyMap<Address, readonly bigint[]>
 
@@ -140,6 +140,8 @@ export interface StepParts {
   readonly stackOf?: ReadonlySet<number> | undefined
   /** False: gas, costs and refunds may be 0. */
   readonly gas?: boolean | undefined
+  /** Also report the STOP behind the end of the code. */
+  readonly end?: boolean | undefined
 }
 
 export interface FrameStart {

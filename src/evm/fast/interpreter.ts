@@ -37,7 +37,8 @@ function watchedBy(tracer: Tracer | undefined): number {
   const frames = onStep || onEnter || onExit || onLog || onDestroy ? layout.WATCH_FRAMES : 0
   const steps = onStep ? layout.WATCH_STEPS : 0
   const memory = onStep && stepParts?.memory ? layout.WATCH_MEMORY : 0
-  return frames | steps | memory | (onReached ? layout.WATCH_REACHED : 0)
+  const end = onStep && stepParts?.end ? layout.WATCH_END : 0
+  return frames | steps | memory | end | (onReached ? layout.WATCH_REACHED : 0)
 }
 
 type Opcodes = ReadonlySet<number>

@@ -166,6 +166,8 @@ export const WATCH_FRAMES: u32 = 1
 export const WATCH_STEPS: u32 = 2
 export const WATCH_MEMORY: u32 = 4
 export const WATCH_REACHED: u32 = 8
+/** Steps include the STOP behind the code. */
+export const WATCH_END: u32 = 16
 
 // ---- Environment: words (little-endian limbs) that opcodes push ----
 

@@ -79,7 +79,7 @@ export class FastMachine implements Machine {
       instance.refresh()
     }
     interpreter.flushEvents()
-    const isExact = isAtLeast(job.block.hardfork, 'amsterdam')
+    const isExact = isAtLeast(job.block.hardfork, 'berlin')
     job.tracer?.onTouched?.(touchedBy(interpreter, isExact))
     job.tracer?.onReached?.([...interpreter.reached, ...reachedBy(interpreter)])
     return resultOf(interpreter, job)

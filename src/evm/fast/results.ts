@@ -157,7 +157,7 @@ function touchedDespiteRevert(interpreter: Interpreter): Address[] {
     .map((place) => interpreter.loaded(place).address)
 }
 
-/** Nearly in the order of first use. @param isExact only slots whose access was paid, as since amsterdam */
+/** Nearly in the order of first use. @param isExact only slots whose access was paid, since berlin */
 export function touchedBy(interpreter: Interpreter, isExact: boolean): Touched {
   const { instance } = interpreter
   const touched = new Map<Address, readonly bigint[]>()

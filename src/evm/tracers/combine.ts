@@ -23,6 +23,7 @@ function partsOf(tracers: readonly Tracer[]): StepParts {
   return {
     stack: tracers.some(({ stepParts }) => stepParts?.stack !== false),
     memory: tracers.some(({ stepParts }) => stepParts?.memory === true),
+    end: tracers.some(({ stepParts }) => stepParts?.end === true),
     gas: tracers.some(({ stepParts }) => stepParts?.gas !== false),
     ...onlyOf(tracers),
   }

@@ -70,7 +70,8 @@ export function traceStructLogs(options: StructLogOptions, sink: StructLogSink):
     const isSilent = failure === undefined ? created !== undefined : failure.kind === 'halt'
     if (depth > 0) returned[depth - 1] = isSilent ? undefined : output
   }
-  return { onStep, stepParts: { stack: withStack || withStorage, memory: withMemory }, onExit }
+  const stepParts = { stack: withStack || withStorage, memory: withMemory, end: true }
+  return { onStep, stepParts, onExit }
 }
 
 /** False if the frame failed after its last operation, as a creation without gas for its code does. */

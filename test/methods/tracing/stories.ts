@@ -51,6 +51,7 @@ export interface FlatFrame {
 }
 
 export interface VmTrace {
+  readonly code: string
   readonly ops: readonly { readonly pc: number; readonly sub: VmTrace | null }[]
 }
 
@@ -182,6 +183,10 @@ export function allFrames(top: CallFrame): CallFrame[] {
 }
 
 /** The program counters of a vmTrace, in the order of the operations. */
-export function countersOf({ ops }: VmTrace): number[] {
-  return ops.flatMap(({ pc, sub }) => [pc, ...(sub === null ? [] : countersOf(sub))])
+/** Without STOPs, as a vmTrace lacks the one behind the code. */
+export function countersOf({ code, ops }: VmTrace): number[] {
+  return ops.flatMap(({ pc, sub }) => [
+    ...(code.slice(2 + 2 * pc, 4 + 2 * pc) === '00' ? [] : [pc]),
+    ...(sub === null ? [] : countersOf(sub)),
+  ])
 }

@@ -155,7 +155,8 @@ async function checkReplay(
   }
   const parts = ['trace', 'vmTrace']
   const replay = await ask<Replay>(devchain, 'trace_replayTransaction', hash, parts)
-  expect(countersOf(replay.vmTrace)).toEqual(steps.structLogs.map(({ pc }) => pc))
+  const running = steps.structLogs.filter(({ op }) => op !== 'STOP')
+  expect(countersOf(replay.vmTrace)).toEqual(running.map(({ pc }) => pc))
   expect(replay.output).toBe(calls.output ?? '0x')
   const flat = await ask<FlatFrame[]>(devchain, 'debug_traceTransaction', hash, {
     tracer: 'flatCallTracer',
@@ -354,7 +355,7 @@ describe('all traces of a transaction agree', () => {
   test.each(FORKS)('whatever contracts do, under %s', async (hardfork) => {
     await fc.assert(
       fc.asyncProperty(programs, fc.constantFrom(0, 1, 7), async (codes, value) => {
-        await using devchain = await chainOf(hardfork, codes)
+        const devchain = await chainOf(hardfork, codes)
         const transaction = { to: CONTRACTS[0], value, data: '0x1122334455' }
         await checkTransaction(devchain, transaction)
       }),
@@ -363,7 +364,7 @@ describe('all traces of a transaction agree', () => {
   })
 
   test('on creations, transfers and calls that cannot start', async () => {
-    await using devchain = await chainOf('osaka', ['0 0 0 0 99 0x12 GAS CALL STOP', 'STOP', 'STOP'])
+    const devchain = await chainOf('osaka', ['0 0 0 0 99 0x12 GAS CALL STOP', 'STOP', 'STOP'])
     const made = await checkTransaction(devchain, { data: '0x600160005360016000f3' })
     expect(made).toMatchObject({ type: 'CREATE', output: '0x01' })
     expect(await checkTransaction(devchain, { to: NOBODY, value: 5 })).toMatchObject({
@@ -386,7 +387,7 @@ describe('all traces of a transaction agree', () => {
     // counts up, and returns the count and the hash of the block before (kept by a system call)
     const count =
       '0 SLOAD 1 ADD DUP1 0 SSTORE 0 MSTORE 1 NUMBER SUB BLOCKHASH 32 MSTORE 64 0 RETURN'
-    await using devchain = await chainOf('osaka', [count, 'STOP', 'STOP'])
+    const devchain = await chainOf('osaka', [count, 'STOP', 'STOP'])
     await ask(devchain, 'evm_stopMining')
     const hashes: string[] = []
     for (let i = 0; i < 3; i++) {
@@ -447,11 +448,7 @@ describe('all traces of a transaction agree', () => {
   })
 
   test('on words of memory and storage of 32 bytes, and leave empty memory out', async () => {
-    await using devchain = await chainOf('osaka', [
-      '7 1 SSTORE 5 0 MSTORE 1 SLOAD STOP',
-      'STOP',
-      'STOP',
-    ])
+    const devchain = await chainOf('osaka', ['7 1 SSTORE 5 0 MSTORE 1 SLOAD STOP', 'STOP', 'STOP'])
     const call = { to: CONTRACTS[0] }
     const { structLogs } = await ask<{ structLogs: { op: string }[] }>(
       devchain,
@@ -475,7 +472,7 @@ describe('all traces of a transaction agree', () => {
     // the first two logs are of a frame that reverts, the third of one that does not
     const outer = `0 0 0 0 0 ${CONTRACTS[1]} GAS CALL 0 0 0 0 0 ${CONTRACTS[2]} GAS CALL 0 0 LOG0 STOP`
     const reverts = '0 0 LOG0 0 0 LOG0 0 0 REVERT'
-    await using devchain = await chainOf('osaka', [outer, reverts, '0 0 LOG0 STOP'])
+    const devchain = await chainOf('osaka', [outer, reverts, '0 0 LOG0 STOP'])
     await ask(devchain, 'evm_stopMining')
     const hashes: string[] = []
     for (let i = 0; i < 3; i++) {
@@ -502,7 +499,7 @@ describe('all traces of a transaction agree', () => {
   })
 
   test('on a transaction that sets the code of an account', async () => {
-    await using devchain = await chainOf('osaka', ['7 0 SSTORE STOP', 'STOP', 'STOP'])
+    const devchain = await chainOf('osaka', ['7 0 SSTORE STOP', 'STOP', 'STOP'])
     const owner = privateKeyToAccount(`0x${'42'.repeat(32)}`)
     const signed = await owner.signAuthorization({
       chainId: 33,
@@ -555,7 +552,7 @@ describe('all traces of a transaction agree', () => {
   test('on a call at the maximum depth', async () => {
     // calls itself with all the gas it may pass on, until that or the depth ends it
     const itself = `0 0 0 0 0 ${CONTRACTS[0]} GAS CALL STOP`
-    await using devchain = await chainOf('frontier', [
+    const devchain = await chainOf('frontier', [
       `0 0 0 0 0 ${CONTRACTS[0]} 60 GAS SUB CALL STOP`,
       itself,
       'STOP',
@@ -568,7 +565,7 @@ describe('all traces of a transaction agree', () => {
 })
 
 test('an index after the one that follows the last transaction of a block is refused', async () => {
-  await using devchain = await chainOf('osaka', ['STOP', 'STOP', 'STOP'])
+  const devchain = await chainOf('osaka', ['STOP', 'STOP', 'STOP'])
   await ask(devchain, 'eth_sendTransaction', { from: SENDER, to: CONTRACTS[0] })
   const call = { to: CONTRACTS[0] }
   const requests = (index: number): [method: string, ...params: unknown[]][] => [
@@ -585,4 +582,32 @@ test('an index after the one that follows the last transaction of a block is ref
     await expect(ask(devchain, ...request)).rejects.toMatchObject({ code: -32602, message })
   }
   for (const request of requests(1)) await expect(ask(devchain, ...request)).resolves.toBeDefined()
+})
+
+test('struct logs have the STOP behind the end of the code, as in geth', async () => {
+  const devchain = await chainOf('osaka', ['7', `0 0 0 0 0 ${CONTRACTS[0]} 9000 CALL`])
+  const hash = await ask<string>(devchain, 'eth_sendTransaction', {
+    from: SENDER,
+    to: CONTRACTS[1],
+  })
+  const { structLogs } = await ask<StructTrace>(devchain, 'debug_traceTransaction', hash)
+  const stops = structLogs.filter(({ op }) => op === 'STOP')
+  expect(stops.map(({ pc, depth, gasCost, stack }) => [pc, depth, gasCost, stack])).toEqual([
+    [2, 2, 0, ['0x7']],
+    [35, 1, 0, ['0x1']],
+  ])
+  expect(stops[0]!.gas).toBe(8_997)
+})
+
+test('prestateTracer lists the slot of an SLOAD only if there was gas for it, as in geth', async () => {
+  const devchain = await chainOf('osaka', ['7 SLOAD'])
+  const slotsWith = async (gas: number): Promise<string[]> => {
+    const transaction = { from: SENDER, to: CONTRACTS[0], gas: `0x${(21_003 + gas).toString(16)}` }
+    const hash = await ask<string>(devchain, 'eth_sendTransaction', transaction)
+    const options = { tracer: 'prestateTracer' }
+    const accounts = await ask<Changes>(devchain, 'debug_traceTransaction', hash, options)
+    return Object.keys(accounts[CONTRACTS[0]!]?.storage ?? {})
+  }
+  expect(await slotsWith(2_099)).toEqual([])
+  expect(await slotsWith(2_100)).toEqual([`0x${'7'.padStart(64, '0')}`])
 })

@@ -20,6 +20,8 @@ const CALLING: ReadonlySet<number> = new Set([
 /** SSTORE requires more than this (EIP-2200). */
 const SENTRY_GAS = 2300n
 
+const WARM_GAS = 100n
+
 export class Touches {
   readonly #touched = new Map<Address, Set<bigint>>()
   readonly #state: () => Overlay
@@ -63,8 +65,10 @@ export class Touches {
   }
 
   /** True if gas and stack suffice for the access. */
-  #isTried({ opcode: { code }, gasLeft, stack }: InterpreterStep): boolean {
+  #isTried({ opcode: { code, dynamicFee }, gasLeft, stack }: InterpreterStep): boolean {
     const operation = this.#operations.get(code)
+    const isCold = isAtLeast(this.#hardfork, 'berlin') && (dynamicFee ?? 0n) > WARM_GAS
+    if (code === OP.SLOAD && isCold && gasLeft < (dynamicFee ?? 0n)) return false
     if (operation === undefined || stack.length < operation.takes || gasLeft < operation.gas) {
       return false
     }

@@ -14,9 +14,12 @@ export function count(steps: i64): void {
   store<i64>(layout.STEPS, load<i64>(layout.STEPS) + steps)
 }
 
-/** Counts and reports an operation, but not the STOP behind the code. */
+/** Counts and reports an operation; the STOP behind the code is none, but may be watched. */
 export function watch(frame: usize, pc: usize, opcode: u32, sp: usize, gas: i64, canRun: bool): void {
-  if (pc >= (load<u32>(frame, layout.FRAME_CODE_LENGTH) as usize)) return closeStep(gas, sp)
+  if (pc >= (load<u32>(frame, layout.FRAME_CODE_LENGTH) as usize)) {
+    if (load<u32>(layout.WATCHED) & layout.WATCH_END) return openStep(frame, pc, opcode, sp, gas)
+    return closeStep(gas, sp)
+  }
   count(1)
   if (isReachWatched()) reach(frame, pc, opcode, sp, canRun)
   if (areStepsTraced()) openStep(frame, pc, opcode, sp, gas)

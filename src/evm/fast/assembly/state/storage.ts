@@ -83,10 +83,11 @@ function isCold(slot: usize): bool {
   return false
 }
 
-function warmSlot(slot: usize): void {
+function warmSlot(slot: usize, isPaid: bool = true): void {
   saveCold(slot)
   const flags = load<u32>(slot, layout.SLOT_FLAGS)
-  store<u32>(slot, flags | layout.SLOT_WARM | layout.SLOT_LISTED, layout.SLOT_FLAGS)
+  const marks = isPaid ? layout.SLOT_WARM | layout.SLOT_LISTED : layout.SLOT_WARM
+  store<u32>(slot, flags | marks, layout.SLOT_FLAGS)
   if (load<u32>(layout.REPORTS_ACCESS) && !(flags & layout.SLOT_LISTED)) listPlace((slot as u32) | 1)
 }
 
@@ -105,8 +106,9 @@ export function sload(frame: usize, key: usize, target: usize, gas: i64): i64 {
   const slot = slotOf(frame, key)
   if (fork >= layout.BERLIN) {
     if (isCold(slot)) {
-      if (fork >= layout.AMSTERDAM && gas < COLD_SLOT_GAS) return gas - COLD_SLOT_GAS
-      warmSlot(slot)
+      const isPaid = gas >= COLD_SLOT_GAS
+      if (fork >= layout.AMSTERDAM && !isPaid) return gas - COLD_SLOT_GAS
+      warmSlot(slot, isPaid)
       gas -= COLD_SLOT_GAS
     } else {
       gas -= WARM_GAS
