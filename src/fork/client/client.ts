@@ -7,6 +7,7 @@ import type { UpstreamFacts } from '../../node/ledger/upstream.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { AT_ONCE, Attempts, type Delay, worseOf } from './attempts.ts'
 import {
+  isBlockUnknown,
   isLimitError,
   isMethodNotFound,
   isPrunedError,
@@ -299,7 +300,8 @@ export class Client {
         ? new ProviderFailure('pruned', error.message)
         : undefined
     }
-    return mayPass === true ? broken(error) : undefined
+    const isBehind = waiting.check !== anything && isBlockUnknown(error)
+    return mayPass === true || isBehind ? broken(error) : undefined
   }
 
   /** An error for a trace in a batch may be due to the batch. */

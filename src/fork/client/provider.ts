@@ -100,3 +100,10 @@ const PRUNED_WORDS =
 export function isPrunedError({ message }: UpstreamError): boolean {
   return PRUNED_WORDS.test(message)
 }
+
+/** Words of geth, reth, nethermind, besu and anvil for a block that a node behind the others does not have yet. */
+const UNKNOWN_BLOCK = /(header|block)( for hash)? not found|unknown block|BlockOutOfRange/i
+
+export function isBlockUnknown({ message }: UpstreamError): boolean {
+  return UNKNOWN_BLOCK.test(message)
+}

@@ -299,6 +299,25 @@ describe('a lagging node', () => {
     expect(fork.notices).toEqual([expect.stringMatching(/^asking .* now: .* answered null, not /)])
   })
 
+  test.each(['header not found', 'BlockOutOfRangeError: block height is 1 but requested was 2'])(
+    'that says %j is asked again, or another one',
+    async (message) => {
+      await using nodes = await twoNodes()
+      const { behind, fork } = nodes
+      const refuse = ({ method }: Asked): { code: number; message: string } | undefined =>
+        method === 'eth_getBalance' ? { code: -32000, message } : undefined
+      behind.faults.refuse = refuse
+      expect(await fork.ask('eth_getBalance', OTHER)).toBe('0x0')
+      await using single = await forkOf(behind)
+      let left = 2
+      behind.faults.refuse = (asked) => {
+        const error = refuse(asked)
+        return error !== undefined && left-- > 0 ? error : undefined
+      }
+      expect(await single.ask('eth_getBalance', OTHER)).toBe('0x0')
+    },
+  )
+
   test('that does not have the fork block is not mistaken for a reorg', async () => {
     await using upstream = await startUpstream()
     await deployKeeper(upstream)
