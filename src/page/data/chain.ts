@@ -135,6 +135,7 @@ class ChainClient extends EventTarget {
   async #begin(): Promise<void> {
     this.#news.clear()
     this.#kept = new LruCache(KEPT, KEPT_SIZE)
+    const { head: known } = this.#view
     try {
       await Promise.all([...this.#kinds].map((each) => this.#listen(...each)))
       const [block, status] = await Promise.all([
@@ -147,7 +148,9 @@ class ChainClient extends EventTarget {
       ])
       const head = { number: Number(block.number), hash: block.hash }
       const pending = Number(status.pending) + Number(status.queued)
-      this.#set({ head, pending, problem: undefined, status: 'open', era: this.#view.era + 1 })
+      // a change that came meanwhile is newer
+      if (this.#view.head === known) this.#set({ head, pending })
+      this.#set({ problem: undefined, status: 'open', era: this.#view.era + 1 })
     } catch (error) {
       // a lost connection is begun again
       if (error instanceof CallError) this.#set({ problem: error.message })

@@ -30,6 +30,36 @@ test('a first look shows the newest block and that there is no transaction yet',
   await stage.page.getByRole('link', { name: 'Newest block #0' }).waitFor()
 })
 
+test('a page that opens while a block is mined shows that block', async () => {
+  await stage.page.routeWebSocket(/./, (client) => {
+    const server = client.connectToServer()
+    const held: (string | Buffer)[] = []
+    let heldId: number | undefined
+    client.onMessage((message) => {
+      if (heldId === undefined && String(message).includes('txpool_status')) {
+        heldId = JSON.parse(String(message)).id
+      }
+      server.send(message)
+    })
+    server.onMessage(async (message) => {
+      const isHeld = heldId !== undefined && JSON.parse(String(message)).id === heldId
+      if (isHeld) {
+        // the notification of this block comes before the reply that the page waits for
+        held.push(message)
+        await rpc('evm_mine')
+        return
+      }
+      client.send(message)
+      if (String(message).includes('eth_subscription')) {
+        for (const each of held.splice(0)) client.send(each)
+      }
+    })
+  })
+  await stage.page.goto(stage.url)
+  await stage.page.getByRole('status').getByText('Live', { exact: true }).waitFor()
+  await stage.page.getByRole('link', { name: 'Newest block #1' }).waitFor({ timeout: 10_000 })
+})
+
 test('blocks and transactions appear as they come, with names and failures', async () => {
   await stage.page.goto(stage.url)
   await stage.page.getByText('No transactions in these blocks').waitFor()
