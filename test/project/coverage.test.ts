@@ -191,6 +191,50 @@ test.each<Settings>([{}, { viaIR: true }])(
   },
 )
 
+test.each<Settings>([{}, { viaIR: true }])(
+  'coverage counts an error of a modifier apart from the same error of a function (%j)',
+  async (settings) => {
+    const project = compile({ 'src/Limited.sol': { content: LIMITED } }, settings)
+    const { lcov } = await beside('foundry', project, async (ask, chain) => {
+      const to = await deploy(ask, initCode(project, 'Limited', []))
+      for (const [name, n] of [
+        ['put', 3n],
+        ['put', 101n],
+        ['only', 1n],
+        ['only', 1n],
+      ] as const) {
+        await send(ask, { to, data: callData(project, 'Limited', name, [n]) })
+      }
+      return await chain.coverage()
+    })
+    const { branches, lines } = sectionsIn(lcov).get('src/Limited.sol')!
+    expect([branches.get(7), lines.get(8), lines.get(10)]).toEqual([['1', '1'], 1, 1])
+    expect([branches.get(16), lines.get(17)]).toEqual([['2', '0'], 2])
+  },
+)
+
+const LIMITED = `// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+contract Limited {
+    uint256 public a;
+    error Bad(uint256 x);
+    modifier limited(uint256 x) {
+        if (x > 100) {
+            revert Bad(x);
+        }
+        a += 1;
+        _;
+    }
+    function put(uint256 x) external limited(x) {
+    }
+    function only(uint256 x) external {
+        if (msg.sender != address(this))
+            revert Bad(0);
+        a = x;
+    }
+}
+`
+
 const GUARDED = `// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 contract Guarded {

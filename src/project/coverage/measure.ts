@@ -162,6 +162,8 @@ interface Anchored {
   sum: number
   /** True until an operation that is not ahead of the range is found. */
   readonly isAhead: boolean
+  /** Of a modifier: its first statement. */
+  readonly first: Tally | undefined
 }
 
 interface Loop {
@@ -247,7 +249,8 @@ export class CodeReading {
       const sign = this.#signAt(pc, location.source)
       const known = anchors.get(tally)
       const isBetter = known === undefined || (known.isAhead && !isAhead)
-      if (isBetter) anchors.set(tally, { sign, sum: count, isAhead })
+      const first = isModifier ? placed?.owner.statements[0] : undefined
+      if (isBetter) anchors.set(tally, { sign, sum: count, isAhead, first })
       else if (known.sign === sign) known.sum += count
     }
     this.#before = begun
@@ -349,8 +352,12 @@ export class CodeReading {
   }
 
   #add(): void {
-    for (const anchors of this.#anchors.values()) {
-      for (const [tally, { sum }] of anchors) {
+    const copies = [...this.#anchors.values()]
+    for (const anchors of copies) {
+      for (const [tally, { sum, first }] of anchors) {
+        // with `viaIR`, equal code of a function may have the place of a part of a modifier
+        const isWhole = first === undefined || anchors.has(first)
+        if (!isWhole && copies.some((each) => each.has(first) && each.has(tally))) continue
         tally.isPresent = true
         tally.count += sum
       }
