@@ -53,7 +53,7 @@ export interface Observer {
   readonly onForeignHost?: ((header: string) => void) | undefined
   /** A sentence that the user should read, for example about the forked network. */
   readonly onNotice?: ((text: string) => void) | undefined
-  /** Chains on disk (`--state`) cannot be written, or a crash cut them off; when left out, it is a notice. */
+  /** Chains on disk (`--state`) cannot be written, a crash cut them off, or a thread ended; when left out, it is a notice. */
   readonly onFailure?: ((text: string) => void) | undefined
   /** A request, or a block of interval mining, has run for two seconds; repeated at growing intervals. */
   readonly onRunning?: ((running: ProgressReport) => void) | undefined

@@ -1,6 +1,6 @@
 // Chains in real threads (--threads), as users start them: the log, and a thread that ends.
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import fc from 'fast-check'
@@ -64,6 +64,22 @@ test('a thread that fails takes its chains along, and each says so once', async 
   expect(await post(`${url}/2`, blockNumber)).toEqual(result(1, '0x2'))
   expect(await post(url, blockNumber)).toEqual(result(1, '0x0'))
   await started?.says(new RegExp(`a thread ended, and with it the chain /1: ${why}`))
+})
+
+test('a thread that fails is reported with --quiet too', async () => {
+  writeFileSync(path.join(folder, 'crash.cjs'), CRASH)
+  const file = path.join(folder, 'ready')
+  const env = { NODE_OPTIONS: `--require ${path.join(folder, 'crash.cjs')}` }
+  const args = ['--threads', '2', '--port', '0', '--quiet', '--ready-file', file]
+  const quiet = startProcess(args, { env, cwd: folder })
+  await expect.poll(() => existsSync(file)).toBe(true)
+  const { url } = JSON.parse(readFileSync(file, 'utf8')) as { url: string }
+  await post(`${url}/1`, mine)
+  writeFileSync(path.join(folder, 'crash'), '')
+  const said = /^devchain: a thread ended, and with it the chain \/1: /m
+  await expect.poll(quiet.stderr).toMatch(said)
+  quiet.child.kill()
+  await quiet.ended
 })
 
 test('a request that a thread was working on when it failed gets the error itself', async () => {

@@ -54,6 +54,13 @@ test.each([
     DAI,
     '0.5 DAI, −2 DAI',
   ],
+  [
+    'text with quotes, line breaks and what turns it',
+    [['string', 'pay "\u202eresu\u202c"\nnow\u001b[2J']],
+    undefined,
+    '"pay \\"\\u202eresu\\u202c\\"\\nnow\\u001b[2J"',
+  ],
+  ['long text', [['string', 'a'.repeat(61)]], undefined, `"${'a'.repeat(59)}…"`],
   ['an allowance without an end', [['uint256', 2n ** 256n - 1n]], DAI, 'unlimited DAI'],
 ] as const)('%s reads well', (_, values, token, text) => {
   const list = values.map(([type, value]) => ({ parameter: { type, name: '' }, value }))

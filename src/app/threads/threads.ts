@@ -176,9 +176,8 @@ export class Threads {
     const shown = names.slice(0, LISTED).map((name) => `/${name}`)
     const more = names.length > LISTED ? ` and ${names.length - LISTED} more` : ''
     const chains = names.length === 1 ? 'the chain' : 'the chains'
-    this.#common.hooks.observer?.onNotice?.(
-      `a thread ended, and with it ${chains} ${shown.join(', ')}${more}: ${reason}`,
-    )
+    const { onNotice, onFailure = onNotice } = this.#common.hooks.observer ?? {}
+    onFailure?.(`a thread ended, and with it ${chains} ${shown.join(', ')}${more}: ${reason}`)
   }
 }
 

@@ -1,6 +1,6 @@
 // Formats decoded values for people: amounts, named addresses, shortened data.
 import { checksumAddress } from '../../core/crypto/crypto.ts'
-import { amount, bytes, ether, number, oneLine, short } from '../../core/format.ts'
+import { amount, bytes, ether, number, seen, short } from '../../core/format.ts'
 import type { Address } from '../../core/hex.ts'
 import type { Argument, Parameter } from './decode.ts'
 
@@ -79,7 +79,9 @@ export function valueText({ parameter, value }: Argument, style: ValueStyle): st
   }
   if (typeof value !== 'string') return String(value)
   if (parameter.type === 'string') {
-    return JSON.stringify(style.isWhole ? value : oneLine(value, TEXT))
+    if (style.isWhole) return JSON.stringify(value)
+    // quoted first, or the backslash of what turns or hides text would be doubled
+    return seen(JSON.stringify(value.length > TEXT ? `${value.slice(0, TEXT - 1)}…` : value))
   }
   if (style.isWhole) return value
   return value.length === 66 ? short(value) : bytes(value)
