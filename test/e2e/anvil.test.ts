@@ -107,6 +107,21 @@ describe.skipIf(program === undefined)('anvil (skipped if npm has no build of it
     )
   })
 
+  test('loads a dump of a fork into the same fork', async () => {
+    const network = await startAnvil(program!)
+    onTestFinished(network.stop)
+    await network.ask('anvil_mine', '0x3')
+    const [from] = (await network.ask('eth_accounts')) as string[]
+    const to = `0x${'12'.repeat(20)}`
+    const ours = await devchain({ fork: { url: network.url, block: 2 } })
+    await ours('eth_sendTransaction', { from, to, value: '0x5' })
+    const fork = ['--fork-url', network.url, '--fork-block-number', '2']
+    const theirs = await startAnvil(program!, ...fork)
+    onTestFinished(theirs.stop)
+    expect(await theirs.ask('anvil_loadState', await ours('anvil_dumpState'))).toBe(true)
+    expect(await theirs.ask('eth_getBalance', to, 'latest')).toBe('0x5')
+  })
+
   test.runIf(RECORD)('writes the dump that is recorded for other tests', async () => {
     const ask = await anvil()
     const chain = await growChain(ask, CHAIN_ID, false)

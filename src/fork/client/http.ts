@@ -12,7 +12,7 @@ import {
   type UpstreamReply,
   type UpstreamRequest,
 } from './provider.ts'
-import { type Cleaner, cleanerOf, isPrivateUrl, shownUrl } from './urls.ts'
+import { type Cleaner, cleanerOf, decoded, isPrivateUrl, shownUrl } from './urls.ts'
 
 /** Batch size before the service's limit is known: common services accept this many. */
 const MOST_AT_ONCE = 100
@@ -45,8 +45,8 @@ export function httpProvider(url: string, headers: Headers = {}): Provider {
   const accepted = isPrivateUrl(href) ? {} : { 'accept-encoding': 'gzip' }
   const sent: Record<string, string> = { ...JSON_HEADERS, ...accepted, ...headers }
   const secrets = Object.values(headers)
-  if (username !== '') {
-    const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  if (username !== '' || password !== '') {
+    const pair = [username, password].map(decoded).join(':')
     sent.authorization ??= `Basic ${Buffer.from(pair).toString('base64')}`
     secrets.push(sent.authorization)
   }

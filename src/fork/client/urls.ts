@@ -66,9 +66,12 @@ function secretsOf(url: string): readonly string[] {
   if (!URL.canParse(url)) return []
   const { pathname, searchParams, username, password } = new URL(url)
   const parts = [...pathname.split('/'), ...searchParams.values(), username, password]
-  // a part with invalid escapes stays as it is
-  const decoded = parts.map((part) => attempt(() => decodeURIComponent(part)) ?? part)
-  return [...parts, ...decoded].filter(isSecret)
+  return [...parts, ...parts.map(decoded)].filter(isSecret)
+}
+
+/** A part with invalid escapes stays as it is. */
+export function decoded(part: string): string {
+  return attempt(() => decodeURIComponent(part)) ?? part
 }
 
 /** The whole value, and its long words: many tokens follow a scheme such as Bearer. */

@@ -148,7 +148,8 @@ function* beginningOf(state: ChainState): IterableIterator<string> {
   const head = headOf(tree)
   const genesis = ownGenesisOf(state)
   yield `{"block":${environmentOf(state, head)},"chain_id":${config.chainId}`
-  yield `,"best_block_number":${head.block.header.number},"accounts":{`
+  // anvil looks it up among the blocks of the dump, and of its fork
+  yield `,"best_block_number":${tree.network?.number ?? head.block.header.number},"accounts":{`
   yield* joined(accountsWith(head.world, genesis), accountParts)
   yield '},"blocks":['
 }

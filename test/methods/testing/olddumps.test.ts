@@ -109,6 +109,16 @@ describe('a dump of a fork, which has the blocks after that of its network,', ()
   })
 })
 
+test('the dump of a fork names the block at which it forks, as anvil looks for the newest', async () => {
+  await using upstream = await startUpstream()
+  await upstream.ask('evm_mine')
+  await using fork = await forkOf(upstream)
+  await fork.ask('evm_mine')
+  const text = String(await fork.ask('anvil_dumpState'))
+  const dump = JSON.parse(gunzipSync(Buffer.from(text.slice(2), 'hex')).toString())
+  expect(dump).toMatchObject({ best_block_number: 1, blocks: [] })
+})
+
 test('a dump from before blocks were dumped has its accounts', async () => {
   const { dump, account, balances } = recorded('1.5.1')
   const ask = await devchain()

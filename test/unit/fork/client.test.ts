@@ -730,6 +730,16 @@ test.each(['Authorization', 'authorization', 'AUTHORIZATION'])(
   },
 )
 
+test.each([
+  [':p%40ss@', ':p@ss'],
+  ['user:100%@', 'user:100%'],
+])('the user and password %s of a URL are sent as %s', async (part, pair) => {
+  await using upstream = await startUpstream()
+  await using _ = await forkOf(upstream, { fork: { url: upstream.url.replace('//', `//${part}`) } })
+  const sent = Buffer.from(pair).toString('base64')
+  expect(upstream.headers().authorization).toBe(`Basic ${sent}`)
+})
+
 test('headers are sent to the hosts of --fork, and not to another that a request names', async () => {
   await using upstream = await startUpstream()
   await using other = await startUpstream()
