@@ -176,10 +176,10 @@ async function reply(
   body: Reply,
   heapTrimmer: HeapTrimmer,
 ): Promise<void> {
-  heapTrimmer.note(typeof body === 'string' ? body.length : (body?.size ?? 0))
   if (body === undefined) response.writeHead(204, CORS_HEADERS).end()
   else if (typeof body === 'string') send(response, 200, body)
   else await sendLong(response, body)
+  heapTrimmer.note(typeof body === 'string' ? body.length : (body?.size ?? 0))
 }
 
 function siteHeadOf({ method = '', url = '/', headers }: IncomingMessage): SiteHead | undefined {

@@ -1,9 +1,12 @@
 // Memory goes back after large replies: when it is hinted at, and what a real process makes of it.
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { HeapTrimmer } from '../../src/server/heaptrimmer.ts'
 import { boot, request } from '../support/process/boot.ts'
-import { call } from '../support/wire/testserver.ts'
+import { rawPost } from '../support/wire/raw.ts'
+import { call, startTestServer } from '../support/wire/testserver.ts'
 
 const MIB = 1024 * 1024
 
@@ -62,6 +65,29 @@ describe('a garbage collection', () => {
     expect(hints()).toBe(0)
   })
 })
+
+test.each([false, true])(
+  'a long reply counts once its client has read it or is gone (plain: %s)',
+  async (isPlain) => {
+    await using server = await startTestServer({ isPlain })
+    const sizes: number[] = []
+    const noted = new Promise<void>((resolve) => {
+      vi.spyOn(HeapTrimmer.prototype, 'note').mockImplementation((bytes) => {
+        sizes.push(bytes)
+        resolve()
+      })
+    })
+    onTestFinished(() => void vi.restoreAllMocks())
+    const socket = connect({ port: server.port, host: '127.0.0.1' })
+    // over 32 MB, of which a client that stops reading leaves most in memory
+    socket.write(rawPost(call(1, 'test_long', [4_500_000])))
+    await once(socket, 'readable')
+    expect(sizes).toEqual([])
+    socket.destroy()
+    await noted
+    expect(sizes).toEqual([expect.toSatisfy((size: number) => size > 32_000_000)])
+  },
+)
 
 /** Returns 30 million bytes of zeros. */
 const LARGE_ANSWER = '0x6301c9c3805ff3'

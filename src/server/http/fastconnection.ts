@@ -203,6 +203,7 @@ export class FastConnection {
     this.#isWriting = true
     // a reply that ends too early must not look whole
     await this.#writeLong(long).catch(() => this.#socket.destroy())
+    this.#options.heapTrimmer.note(long.size)
     this.#isWriting = false
     if (!this.#endsWith(slot)) this.#writeReplies()
   }
@@ -232,9 +233,11 @@ export class FastConnection {
     const isUsual = status === '200 OK' && !closes
     const head = isUsual ? heads.ok() : heads.of(status, { closes, hasBody: true })
     if (body instanceof JsonText) {
-      heapTrimmer.note(body.size)
       const pieces = body.bytes
-      if (pieces !== undefined) return this.#writeAll(`${head}${body.size}`, pieces)
+      if (pieces !== undefined) {
+        heapTrimmer.note(body.size)
+        return this.#writeAll(`${head}${body.size}`, pieces)
+      }
       this.#socket.write(`${head}${body.size}\r\n\r\n`, 'latin1')
       return body
     }
