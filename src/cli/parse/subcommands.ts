@@ -89,10 +89,13 @@ function exits(refused: string, done = 'done'): Exits {
   return [['0', done], ['1', refused], WRONG]
 }
 
-const EXITS: Exits = [
-  ...exits('the chain returned an error'),
-  ['3', 'no chain responds at the URL'],
-]
+/** @param also what else the code 1 means */
+function remoteExits(also = ''): Exits {
+  return [...exits(`the chain returned an error${also}`), ['3', 'no chain responds at the URL']]
+}
+
+/** Exit codes of commands that write a file. */
+const EXITS_WRITING = remoteExits(', or the file cannot be written')
 
 /** Of commands that run another beside a chain. */
 const EXITS_BESIDE: Exits = [
@@ -101,10 +104,11 @@ const EXITS_BESIDE: Exits = [
 ]
 
 function remote(
-  words: Pick<Subcommand, 'name' | 'sentence' | 'notes'> & Partial<Pick<Subcommand, 'arguments'>>,
+  words: Pick<Subcommand, 'name' | 'sentence' | 'notes'> &
+    Partial<Pick<Subcommand, 'arguments' | 'exits'>>,
   ...flags: readonly SubcommandFlag[]
 ): Subcommand {
-  return { arguments: [], ...words, flags: [...REMOTE, ...flags], exits: EXITS }
+  return { arguments: [], exits: remoteExits(), ...words, flags: [...REMOTE, ...flags] }
 }
 
 const argumentOf =
@@ -241,6 +245,7 @@ to an older snapshot drops unnamed ones, as with evm_snapshot.`,
     name: 'save',
     arguments: [required('file', 'File to write, for --from', 'files')],
     sentence: 'Write the chain with its snapshots to one file, a pack',
+    exits: EXITS_WRITING,
     notes: `  devchain save deployed.pack
   devchain exec --from deployed.pack -- npm test`,
   }),
@@ -310,23 +315,25 @@ to an older snapshot drops unnamed ones, as with evm_snapshot.`,
     {
       name: 'gas-report',
       sentence: 'Print the gas used by the functions of the project',
+      exits: remoteExits(', or --compare found a higher average or an empty report'),
       notes: `  devchain gas-report --json > before.json
   devchain gas-report --compare before.json --threshold 5     fails if an average rose by over 5 %`,
     },
     flag('--compare', 'Print changes since an earlier report of --json', 'FILE'),
-    flag('--threshold', 'Allowed increase of an average (0)', 'PERCENT'),
+    flag('--threshold', 'With --compare: fail if an average rises by more (0)', 'PERCENT'),
   ),
   remote({
     name: 'coverage',
     arguments: [optional('file', 'File to write in lcov format', 'files')],
     sentence: 'Print the coverage of the sources (needs --coverage)',
+    exits: EXITS_WRITING,
   }),
   {
     name: 'export',
     arguments: [required('file', 'File for the RLP of all blocks, the genesis first', 'files')],
     sentence: 'Write the blocks of the chain to a file for --import',
     flags: [URL_FLAG, CHAIN_FLAG],
-    exits: EXITS,
+    exits: EXITS_WRITING,
   },
   {
     name: 'fork-cache',

@@ -206,3 +206,12 @@ describe('devchain exec', () => {
     expect(() => read(...args)).toThrow(message)
   })
 })
+
+test.each([
+  ['save', 'or the file cannot be written'],
+  ['export', 'or the file cannot be written'],
+  ['coverage', 'or the file cannot be written'],
+  ['gas-report', '--compare found a higher average'],
+])('the help of %s lists every reason for exit code 1', (name, reason) => {
+  expect(String(readCommandLine([name, '--help'])).replace(/\s+/g, ' ')).toContain(reason)
+})
