@@ -61,7 +61,7 @@ export function mineOn(
   const { environment, execution, nextBlock } = chain
   return chain.update(
     (state, executor) =>
-      whenThere(nextBlock.take(), (begun) =>
+      whenThere(nextBlock.take(executor), (begun) =>
         mine(executor, state, {
           ...order(state),
           now: environment.now(),

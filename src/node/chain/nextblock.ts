@@ -92,14 +92,23 @@ export class NextBlock {
     return record
   }
 
-  /** The block as far as it is built, for a command that mines it. */
-  take(): MaybePromise<BegunBlock | undefined> {
+  /**
+   * The block as far as it is built, for a command that mines it.
+   * @param executor of the command: it waits for a reader's build, which may take long, until it is cancelled
+   */
+  take(executor: Pick<Executor, 'rest'>): MaybePromise<BegunBlock | undefined> {
     if (!this.#chain.execution.canRunAhead) return undefined
     // else it would be run beside the command
     clearImmediate(this.#due)
     this.#due = undefined
-    if (this.#running !== undefined) this.#running.isWanted = true
-    return this.#whenFree(() => this.#take())
+    if (this.#running === undefined) return this.#take()
+    this.#running.isWanted = true
+    return this.#takeWhenFree(executor)
+  }
+
+  async #takeWhenFree(executor: Pick<Executor, 'rest'>): Promise<BegunBlock | undefined> {
+    while (this.#running !== undefined) await executor.rest()
+    return this.#take()
   }
 
   /** Call it when the state has changed. */

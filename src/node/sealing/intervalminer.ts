@@ -70,7 +70,7 @@ class Schedule {
         async (state, executor) => {
           // mining stopped while this command waited
           if (intervalOf(state.mining) === undefined) return { state, value: undefined }
-          const begun = await nextBlock.take()
+          const begun = await nextBlock.take(executor)
           const request = { now: environment.now(), bulk: execution.bulk, begun }
           const { state: after, dropped } = await mine(executor, state, request)
           return { state: after, value: undefined, dropped }

@@ -35,6 +35,20 @@ async function watchedChain(options: ChainOptions = {}): Promise<Watched> {
   return { chain, environment, runs }
 }
 
+/** The first run waits for the call of what is returned. */
+function holdFirst({ chain, runs }: Pick<Watched, 'chain' | 'runs'>): () => void {
+  const { transact } = chain.executor
+  let release = (): void => undefined
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  runs.mockImplementationOnce(async (job) => {
+    await released
+    return transact(job)
+  })
+  return () => release()
+}
+
 /** Sends transactions of nonces from `first` to below `end` in one turn. */
 async function sendAll(chain: Chain, first: number, end: number): Promise<void> {
   for (let nonce = first; nonce < end; nonce++) {
@@ -119,7 +133,7 @@ describe('the next block', () => {
     })
     await send(chain, 0, 30)
     await nextTurn(20)
-    expect(await chain.nextBlock.take()).toBeUndefined()
+    expect(await chain.nextBlock.take(chain.executor)).toBeUndefined()
     runs.mockClear()
     expect(await minedCount(chain)).toBe(30)
     expect(runs).toHaveBeenCalledTimes(30)
@@ -140,7 +154,7 @@ describe('the next block', () => {
     using _clock = slowClock(100)
     await sendAll(chain, 0, 30)
     await nextTurn(8)
-    const begun = await chain.nextBlock.take()
+    const begun = await chain.nextBlock.take(chain.executor)
     expect(begun?.draft.executed.length).toBeGreaterThan(0)
     expect(begun?.draft.executed.length).toBeLessThan(30)
   })
@@ -177,20 +191,28 @@ describe('the next block', () => {
 
   it('is not waited for after a transaction of it was dropped', async () => {
     const { chain, runs } = await watchedChain()
-    const { transact } = chain.executor
-    let release = (): void => undefined
-    const released = new Promise<void>((resolve) => {
-      release = resolve
-    })
-    runs.mockImplementationOnce(async (job) => {
-      await released
-      return transact(job)
-    })
+    const release = holdFirst({ chain, runs })
     await sendAll(chain, 0, 5)
     const pending = chain.pending()
     await eventually(() => runs.mock.calls.length > 0)
     await chain.update((state) => dropTransactions(state))
     expect(await minedCount(chain)).toBe(0)
+    release()
+    expect((await pending).executed).toHaveLength(5)
+  })
+
+  it('is not waited for by a command whose caller left', async () => {
+    const { chain, runs } = await watchedChain()
+    const release = holdFirst({ chain, runs })
+    await sendAll(chain, 0, 5)
+    const pending = chain.pending()
+    await eventually(() => runs.mock.calls.length > 0)
+    const caller = { aborted: false }
+    const mined = mineOn(chain, () => ({}), caller)
+    await nextTurn(3)
+    caller.aborted = true
+    await expect(mined).rejects.toThrow('the client disconnected')
+    await chain.update((state) => dropTransactions(state))
     release()
     expect((await pending).executed).toHaveLength(5)
   })
