@@ -290,9 +290,8 @@ function unknownOption(command: Command, text: string): string {
   if (/^-\d/.test(flag))
     return `unknown option ${flag}; to pass it as an argument, write it after --`
   const startsChain = flags.includes('--port')
-  const ours = startsChain ? FOREIGN.get(flag) : undefined
+  const [ours, why] = startsChain ? [FOREIGN.get(flag), NEEDLESS.get(flag)] : []
   if (ours !== undefined) return `unknown option ${flag}; did you mean ${ours}?`
-  const why = startsChain ? NEEDLESS.get(flag) : undefined
   if (why !== undefined) return `unknown option ${flag}; omit it: ${why}`
   return `unknown option ${flag}${hintOf(flag, flags)}`
 }

@@ -149,8 +149,8 @@ class ChainClient extends EventTarget {
       const head = { number: Number(block.number), hash: block.hash }
       const pending = Number(status.pending) + Number(status.queued)
       // a change that came meanwhile is newer
-      if (this.#view.head === known) this.#set({ head, pending })
-      this.#set({ problem: undefined, status: 'open', era: this.#view.era + 1 })
+      const news = this.#view.head === known ? { head, pending } : {}
+      this.#set({ ...news, problem: undefined, status: 'open', era: this.#view.era + 1 })
     } catch (error) {
       // a lost connection is begun again
       if (error instanceof CallError) this.#set({ problem: error.message })

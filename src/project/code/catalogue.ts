@@ -8,6 +8,7 @@ import {
   fitsProbes,
   hashOf,
   maskedMetadata,
+  WORD_LENGTH,
   withoutHoles,
   withoutMetadata,
 } from './shape.ts'
@@ -42,8 +43,6 @@ export interface CreationMatch extends Match {
 export const MOST_CONTRACTS = 50_000
 
 const LEAST_FUNCTIONS = 3
-
-const WORD_LENGTH = 32
 
 /**
  * Minimum share of the code's selectors in a guessed ABI. A contract that extends an abstract contract or interface has

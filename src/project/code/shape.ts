@@ -34,7 +34,7 @@ interface Probe {
 }
 
 const ADDRESS_LENGTH = 20
-const WORD_LENGTH = 32
+export const WORD_LENGTH = 32
 const PUSH20 = 0x73
 const PUSH32 = 0x7f
 

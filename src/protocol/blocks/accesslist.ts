@@ -146,7 +146,7 @@ function addTo(entries: Entries, index: bigint, accesses: readonly AccountAccess
 }
 
 function entryOf(entries: Entries, address: Address): Entry {
-  return getOrMake(entries, address, () => new Entry(address))
+  return getOrMake(entries, address, (key) => new Entry(key))
 }
 
 function listed(entries: Iterable<Entry>): Entry[] {
@@ -249,8 +249,7 @@ export class AccessParts {
       entryOf(system, address).append(entry)
     }
     addTo(system, this.#index, last)
-    const others =
-      shared.size === 0 ? this.#inOrder : this.#inOrder.filter((entry) => !shared.has(entry))
+    const others = this.#inOrder.filter((entry) => !shared.has(entry))
     return inOrder([...others, ...listed(system.values())], addressOf)
   }
 

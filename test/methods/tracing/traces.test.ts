@@ -355,7 +355,7 @@ describe('all traces of a transaction agree', () => {
   test.each(FORKS)('whatever contracts do, under %s', async (hardfork) => {
     await fc.assert(
       fc.asyncProperty(programs, fc.constantFrom(0, 1, 7), async (codes, value) => {
-        const devchain = await chainOf(hardfork, codes)
+        await using devchain = await chainOf(hardfork, codes)
         const transaction = { to: CONTRACTS[0], value, data: '0x1122334455' }
         await checkTransaction(devchain, transaction)
       }),
@@ -364,7 +364,7 @@ describe('all traces of a transaction agree', () => {
   })
 
   test('on creations, transfers and calls that cannot start', async () => {
-    const devchain = await chainOf('osaka', ['0 0 0 0 99 0x12 GAS CALL STOP', 'STOP', 'STOP'])
+    await using devchain = await chainOf('osaka', ['0 0 0 0 99 0x12 GAS CALL STOP', 'STOP', 'STOP'])
     const made = await checkTransaction(devchain, { data: '0x600160005360016000f3' })
     expect(made).toMatchObject({ type: 'CREATE', output: '0x01' })
     expect(await checkTransaction(devchain, { to: NOBODY, value: 5 })).toMatchObject({
@@ -387,7 +387,7 @@ describe('all traces of a transaction agree', () => {
     // counts up, and returns the count and the hash of the block before (kept by a system call)
     const count =
       '0 SLOAD 1 ADD DUP1 0 SSTORE 0 MSTORE 1 NUMBER SUB BLOCKHASH 32 MSTORE 64 0 RETURN'
-    const devchain = await chainOf('osaka', [count, 'STOP', 'STOP'])
+    await using devchain = await chainOf('osaka', [count, 'STOP', 'STOP'])
     await ask(devchain, 'evm_stopMining')
     const hashes: string[] = []
     for (let i = 0; i < 3; i++) {
@@ -448,7 +448,11 @@ describe('all traces of a transaction agree', () => {
   })
 
   test('on words of memory and storage of 32 bytes, and leave empty memory out', async () => {
-    const devchain = await chainOf('osaka', ['7 1 SSTORE 5 0 MSTORE 1 SLOAD STOP', 'STOP', 'STOP'])
+    await using devchain = await chainOf('osaka', [
+      '7 1 SSTORE 5 0 MSTORE 1 SLOAD STOP',
+      'STOP',
+      'STOP',
+    ])
     const call = { to: CONTRACTS[0] }
     const { structLogs } = await ask<{ structLogs: { op: string }[] }>(
       devchain,
@@ -472,7 +476,7 @@ describe('all traces of a transaction agree', () => {
     // the first two logs are of a frame that reverts, the third of one that does not
     const outer = `0 0 0 0 0 ${CONTRACTS[1]} GAS CALL 0 0 0 0 0 ${CONTRACTS[2]} GAS CALL 0 0 LOG0 STOP`
     const reverts = '0 0 LOG0 0 0 LOG0 0 0 REVERT'
-    const devchain = await chainOf('osaka', [outer, reverts, '0 0 LOG0 STOP'])
+    await using devchain = await chainOf('osaka', [outer, reverts, '0 0 LOG0 STOP'])
     await ask(devchain, 'evm_stopMining')
     const hashes: string[] = []
     for (let i = 0; i < 3; i++) {
@@ -499,7 +503,7 @@ describe('all traces of a transaction agree', () => {
   })
 
   test('on a transaction that sets the code of an account', async () => {
-    const devchain = await chainOf('osaka', ['7 0 SSTORE STOP', 'STOP', 'STOP'])
+    await using devchain = await chainOf('osaka', ['7 0 SSTORE STOP', 'STOP', 'STOP'])
     const owner = privateKeyToAccount(`0x${'42'.repeat(32)}`)
     const signed = await owner.signAuthorization({
       chainId: 33,
@@ -552,7 +556,7 @@ describe('all traces of a transaction agree', () => {
   test('on a call at the maximum depth', async () => {
     // calls itself with all the gas it may pass on, until that or the depth ends it
     const itself = `0 0 0 0 0 ${CONTRACTS[0]} GAS CALL STOP`
-    const devchain = await chainOf('frontier', [
+    await using devchain = await chainOf('frontier', [
       `0 0 0 0 0 ${CONTRACTS[0]} 60 GAS SUB CALL STOP`,
       itself,
       'STOP',
@@ -565,7 +569,7 @@ describe('all traces of a transaction agree', () => {
 })
 
 test('an index after the one that follows the last transaction of a block is refused', async () => {
-  const devchain = await chainOf('osaka', ['STOP', 'STOP', 'STOP'])
+  await using devchain = await chainOf('osaka', ['STOP', 'STOP', 'STOP'])
   await ask(devchain, 'eth_sendTransaction', { from: SENDER, to: CONTRACTS[0] })
   const call = { to: CONTRACTS[0] }
   const requests = (index: number): [method: string, ...params: unknown[]][] => [
@@ -585,7 +589,7 @@ test('an index after the one that follows the last transaction of a block is ref
 })
 
 test('struct logs have the STOP behind the end of the code, as in geth', async () => {
-  const devchain = await chainOf('osaka', ['7', `0 0 0 0 0 ${CONTRACTS[0]} 9000 CALL`])
+  await using devchain = await chainOf('osaka', ['7', `0 0 0 0 0 ${CONTRACTS[0]} 9000 CALL`])
   const hash = await ask<string>(devchain, 'eth_sendTransaction', {
     from: SENDER,
     to: CONTRACTS[1],
@@ -600,7 +604,7 @@ test('struct logs have the STOP behind the end of the code, as in geth', async (
 })
 
 test('prestateTracer lists the slot of an SLOAD only if there was gas for it, as in geth', async () => {
-  const devchain = await chainOf('osaka', ['7 SLOAD'])
+  await using devchain = await chainOf('osaka', ['7 SLOAD'])
   const slotsWith = async (gas: number): Promise<string[]> => {
     const transaction = { from: SENDER, to: CONTRACTS[0], gas: `0x${(21_003 + gas).toString(16)}` }
     const hash = await ask<string>(devchain, 'eth_sendTransaction', transaction)

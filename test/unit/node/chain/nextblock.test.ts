@@ -56,6 +56,20 @@ async function sendAll(chain: Chain, first: number, end: number): Promise<void> 
   }
 }
 
+/** A pending block of five transactions, which is built until the call of `release`. */
+async function heldPending(): Promise<{
+  readonly chain: Chain
+  readonly pending: ReturnType<Chain['pending']>
+  readonly release: () => void
+}> {
+  const { chain, runs } = await watchedChain()
+  const release = holdFirst({ chain, runs })
+  await sendAll(chain, 0, 5)
+  const pending = chain.pending()
+  await eventually(() => runs.mock.calls.length > 0)
+  return { chain, pending, release }
+}
+
 /** As `sendAll`, and lets what is due happen. */
 async function send(chain: Chain, first: number, end: number): Promise<void> {
   await sendAll(chain, first, end)
@@ -190,11 +204,7 @@ describe('the next block', () => {
   })
 
   it('is not waited for after a transaction of it was dropped', async () => {
-    const { chain, runs } = await watchedChain()
-    const release = holdFirst({ chain, runs })
-    await sendAll(chain, 0, 5)
-    const pending = chain.pending()
-    await eventually(() => runs.mock.calls.length > 0)
+    const { chain, pending, release } = await heldPending()
     await chain.update((state) => dropTransactions(state))
     expect(await minedCount(chain)).toBe(0)
     release()
@@ -202,11 +212,7 @@ describe('the next block', () => {
   })
 
   it('is not waited for by a command whose caller left', async () => {
-    const { chain, runs } = await watchedChain()
-    const release = holdFirst({ chain, runs })
-    await sendAll(chain, 0, 5)
-    const pending = chain.pending()
-    await eventually(() => runs.mock.calls.length > 0)
+    const { chain, pending, release } = await heldPending()
     const caller = { aborted: false }
     const mined = mineOn(chain, () => ({}), caller)
     await nextTurn(3)
