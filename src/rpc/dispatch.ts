@@ -3,6 +3,7 @@
 import { DevchainError, invalidParams, limitExceeded, printValue } from '../core/errors.ts'
 import { number, plural } from '../core/format.ts'
 import { isPromise, type MaybePromise, whenThere } from '../core/promises.ts'
+import { yielder } from '../core/yield.ts'
 import type { SourceCause, SourceExplanation } from '../evm/reasons.ts'
 import { type ErrorObject, errorObjectOf, RpcError } from './errors.ts'
 import { JsonText } from './jsontext.ts'
@@ -295,7 +296,10 @@ export class Dispatcher<C> {
     let replies = ''
     const reads = this.#options.reach?.(context) === undefined ? undefined : this.registry
     const replyAt = inTurn(batch, reads, (value) => this.#reply(context, value))
+    const yieldIfDue = yielder()
     for (const [at, value] of batch.entries()) {
+      const pause = yieldIfDue()
+      if (pause !== undefined) await pause
       const id = idOf(value)
       if (replies.length > limit && id !== null) {
         const message = `not run: the replies to a batch may have ${limit} characters, and those before have more`

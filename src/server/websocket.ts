@@ -3,6 +3,7 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type RawData, WebSocket, WebSocketServer } from 'ws'
 import { ERROR_CODES } from '../core/errors.ts'
+import { yielder } from '../core/yield.ts'
 import type { JsonText } from '../rpc/jsontext.ts'
 import { Caller, type Session } from '../rpc/session.ts'
 import { idIn, writeError } from '../rpc/wire.ts'
@@ -167,6 +168,7 @@ function serve(
   const isFull = (): boolean => waiting.length > MAX_WAITING || waitingBytes > bodyLimit
   const answerAll = async (): Promise<void> => {
     isAnswering = true
+    const yieldIfDue = yielder()
     for (let message = waiting.shift(); message !== undefined; message = waiting.shift()) {
       waitingBytes -= message.length
       if (client.isPaused && !isFull()) client.resume()
@@ -178,6 +180,8 @@ function serve(
         await send(client, text)
       }
       outbox.release()
+      const pause = waiting.length > 0 ? yieldIfDue() : undefined
+      if (pause !== undefined) await pause
     }
     isAnswering = false
   }

@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { DevchainError, ERROR_CODES } from '../../src/core/errors.ts'
 import { RpcError } from '../../src/rpc/errors.ts'
 import type { CallReport } from '../../src/rpc/report.ts'
+import { countTurns, slowClock } from '../support/waiting/turns.ts'
 import {
   call,
   ownContext,
@@ -303,6 +304,18 @@ describe('the observer', () => {
     server.gates.open('a')
     await replied
     expect(server.calls[0]?.durationMs).toBe(250)
+  })
+})
+
+describe('a batch', () => {
+  test('lets others have their turn between its calls', async () => {
+    await using server = await startTestServer()
+    const batch = Array.from({ length: 100 }, (_, id) => JSON.parse(call(id, 'test_echo', [id])))
+    using _time = slowClock()
+    using others = countTurns()
+    const text = await server.dispatcher.dispatch(ownContext(server), JSON.stringify(batch))
+    expect(JSON.parse(String(text))).toEqual(batch.map(({ id }) => result(id, id)))
+    expect(others.count()).toBeGreaterThan(5)
   })
 })
 

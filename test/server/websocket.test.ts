@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type ClientOptions, WebSocket } from 'ws'
 import type { EndSession } from '../../src/server/answer.ts'
 import { eventually } from '../support/waiting/eventually.ts'
-import { nextTurn } from '../support/waiting/turns.ts'
+import { nextTurn, slowClock } from '../support/waiting/turns.ts'
 import { connectRaw } from '../support/wire/raw.ts'
 import {
   call,
@@ -163,6 +163,18 @@ describe('a WebSocket session', () => {
 })
 
 describe('a flood of WebSocket messages', () => {
+  test('does not hold up other sessions', async () => {
+    await using server = await startTestServer()
+    using client = await connect(server)
+    using other = await connect(server)
+    using _time = slowClock()
+    for (let id = 1; id <= 500; id++) client.send(echo(id))
+    other.send(echo('other'))
+    expect(await other.next()).toEqual(result('other', 'other'))
+    expect(server.calls.length).toBeLessThan(400)
+    for (let id = 1; id <= 500; id++) expect(await client.next()).toMatchObject({ id })
+  })
+
   test('is read only as fast as it is handled, and none is lost', async () => {
     await using server = await startTestServer()
     using client = await connect(server)
