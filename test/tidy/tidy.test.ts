@@ -127,7 +127,6 @@ describe('src', () => {
 
   test.each([
     ['commander', ['cli']],
-    ['chalk', ['cli']],
     ['ora', ['cli']],
     ['ws', ['server', 'link']],
     ['@ethereumjs/vm', ['evm']],
