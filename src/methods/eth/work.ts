@@ -1,6 +1,7 @@
 // eth: work for miners, and hash rates.
 
 import { wordFromBigint } from '../../core/hex.ts'
+import { firstIndex } from '../../core/search.ts'
 import { type BlockTree, headOf } from '../../node/ledger/blocktree.ts'
 import type { EthashWork } from '../../node/sealing/getwork.ts'
 import { param } from '../../rpc/method.ts'
@@ -74,15 +75,10 @@ export const workMethods: Methods = [
 function hashrateOf(tree: BlockTree): bigint {
   const head = headOf(tree)
   const since = head.block.header.timestamp - SECONDS_PER_HOUR
-  // timestamps rise, so a binary search finds the hour's oldest block
-  let low = 0
-  let high = tree.canonical.length - 1
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2)
-    const record = tree.canonical.at(middle)
-    if (record !== undefined && record.block.header.timestamp > since) high = middle
-    else low = middle + 1
-  }
-  const before = low === 0 ? 0n : (tree.canonical.at(low - 1)?.totalDifficulty ?? 0n)
+  const { canonical } = tree
+  // timestamps rise
+  const timeAt = (index: number): bigint => canonical.at(index)?.block.header.timestamp ?? 0n
+  const oldest = firstIndex(canonical.length - 1, (index) => timeAt(index) > since)
+  const before = oldest === 0 ? 0n : (canonical.at(oldest - 1)?.totalDifficulty ?? 0n)
   return (head.totalDifficulty - before) / SECONDS_PER_HOUR
 }

@@ -1,4 +1,5 @@
 // A recorded run for the debugger: which code each step is of, and where one step or one line further is.
+import { firstIndex } from '../../core/search.ts'
 import type { RpcSources, RpcStructLog, RpcTransaction } from './shapes.ts'
 
 /** What runs: the code of an account, by its address, or code that makes a contract. */
@@ -60,13 +61,7 @@ export function framesAround({ frameOf }: RecordedRun, step: number): readonly R
 /** Undefined where no source is known. */
 export function placeIn(sources: RpcSources | null | undefined, pc: number): LinePlace | undefined {
   const places = sources?.places ?? []
-  let [low, high] = [0, places.length - 1]
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2)
-    if (places[middle]![0] <= pc) low = middle
-    else high = middle - 1
-  }
-  const found = places[low]
+  const found = places[firstIndex(places.length, (i) => places[i]![0] > pc) - 1]
   if (found === undefined || found[1] < 0) return undefined
   const [, source, line, column, endLine, endColumn] = found
   return { source, line, column, endLine, endColumn }

@@ -1,5 +1,6 @@
 // Finds a source's contracts, functions and modifiers by their braces, without a compiler.
-import { type SourceToken, TokenReader, tokensOf } from './tokens.ts'
+import { firstIndex } from '../../core/search.ts'
+import { type Range, type SourceToken, TokenReader, tokensOf } from './tokens.ts'
 
 /** A function, modifier or the like. Positions are byte offsets. */
 export interface SourceFunction {
@@ -25,17 +26,11 @@ const UNITS: ReadonlySet<string> = new Set(['contract', 'library', 'interface'])
 const NAMED: ReadonlySet<string> = new Set(['function', 'modifier'])
 const UNNAMED: ReadonlySet<string> = new Set(['constructor', 'receive', 'fallback', 'function'])
 
-interface Open {
-  readonly contract: string
-  readonly start: number
-  readonly end: number
-}
-
 /** @param text one character per byte (latin1), as the compiler counts bytes */
 export function outlineOf(text: string): Outline {
   const tokens = tokensOf(text)
   const functions: SourceFunction[] = []
-  const contracts: Open[] = []
+  const contracts: (Range & { readonly contract: string })[] = []
   for (const [i, { text: word, start }] of tokens.entries()) {
     const next = tokens[i + 1]?.text ?? ''
     const isNamed = /^[A-Za-z_$]/.test(next)
@@ -53,7 +48,7 @@ export function outlineOf(text: string): Outline {
       functions.push({ contract, name: isNamed ? next : kind, kind, start, end })
     }
   }
-  const lines = lineStarts(text)
+  const lines = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)]
   return {
     functions,
     contracts: new Map(contracts.map(({ contract, start }) => [contract, start])),
@@ -72,19 +67,7 @@ function bodyEnd(tokens: readonly SourceToken[], at: number): number | undefined
   return closing === undefined ? undefined : tokens[closing]?.end
 }
 
-function lineStarts(text: string): readonly number[] {
-  const starts = [0]
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1)
-  return starts
-}
-
 /** Index of the last number that is at most `value`, in rising numbers; 0 if none is. */
 export function lastAtMost(numbers: readonly number[], value: number): number {
-  let [low, high] = [0, numbers.length]
-  while (high - low > 1) {
-    const middle = (low + high) >> 1
-    if (numbers[middle]! <= value) low = middle
-    else high = middle
-  }
-  return low
+  return Math.max(0, firstIndex(numbers.length, (i) => numbers[i]! > value) - 1)
 }
