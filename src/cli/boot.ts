@@ -14,6 +14,13 @@ import { wrapped } from './log/wrap.ts'
 /** Accounts listed on the terminal; the ready file has all. */
 const LISTED = 20
 
+interface ForkFacts {
+  readonly source: string
+  readonly chainId: number
+  readonly blockNumber: number
+  readonly blockHash: string
+}
+
 /** The fields of `--log json`. Amounts in wei, as decimal strings. */
 export interface BootEvent {
   readonly version: string
@@ -38,14 +45,7 @@ export interface BootEvent {
   /** The folder or the file that the chain is kept in, or began with. */
   readonly state: string | undefined
   readonly from: string | undefined
-  readonly fork:
-    | {
-        readonly source: string
-        readonly chainId: number
-        readonly blockNumber: number
-        readonly blockHash: string
-      }
-    | undefined
+  readonly fork: ForkFacts | undefined
   /** Undefined unless it is the public one. */
   readonly mnemonic: string | undefined
   readonly derivationPath: string
@@ -105,7 +105,7 @@ export function readyFacts(devchain: Devchain, endpoints: Endpoints): ReadyFacts
   }
 }
 
-function forkOf(upstream: Upstream | undefined): BootEvent['fork'] {
+function forkOf(upstream: Upstream | undefined): ForkFacts | undefined {
   return (
     upstream && {
       source: upstream.facts().name,
@@ -159,8 +159,6 @@ export function bootText(boot: BootEvent, palette: Palette, columns?: number): s
 function forkText({ source, chainId, blockNumber, blockHash }: ForkFacts): string {
   return `${source}, chain ${chainId}, block ${number(BigInt(blockNumber))} (${blockHash})`
 }
-
-type ForkFacts = NonNullable<BootEvent['fork']>
 
 function accountLines({ accounts }: BootEvent, palette: Palette): string[] {
   const listed = accounts.slice(0, LISTED)

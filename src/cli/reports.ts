@@ -28,17 +28,16 @@ export async function endReports(
     reports.push(isJson ? jsonLine('gasReport', { rows, warning }) : text)
   }
   const { coverage: file, coverageMin } = settings
-  if (file === undefined) return { text: ended(reports, isJson), refusal: undefined }
-  const { rows, warning } = await devchain.writeCoverage()
-  const warned = warning === undefined ? '' : `warning: ${warning}\n`
-  const text = `\n${coverageTable(rows)}\n\ncoverage written to ${file}\n${warned}`
-  reports.push(isJson ? jsonLine('coverage', { file, rows, warning }) : text)
-  const refusal = coverageMin === undefined ? undefined : shortfall(rows, coverageMin)
-  return { text: ended(reports, isJson), refusal }
-}
-
-function ended(reports: readonly string[], isJson: boolean): string {
-  return reports.length === 0 || isJson ? reports.join('') : `${reports.join('')}\n`
+  let refusal: string | undefined
+  if (file !== undefined) {
+    const { rows, warning } = await devchain.writeCoverage()
+    const warned = warning === undefined ? '' : `warning: ${warning}\n`
+    const text = `\n${coverageTable(rows)}\n\ncoverage written to ${file}\n${warned}`
+    reports.push(isJson ? jsonLine('coverage', { file, rows, warning }) : text)
+    if (coverageMin !== undefined) refusal = shortfall(rows, coverageMin)
+  }
+  const end = reports.length === 0 || isJson ? '' : '\n'
+  return { text: reports.join('') + end, refusal }
 }
 
 /** Percent of lines below the required minimum; an empty report lacks all of it. */

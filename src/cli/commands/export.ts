@@ -14,17 +14,10 @@ const BATCH = 50
 
 /** @returns the text to print */
 export async function exportCommand({
-  words,
+  words: [file = ''],
   flags,
 }: Pick<CommandLine, 'words' | 'flags'>): Promise<string> {
-  const [file = ''] = words
   const url = chainUrl(flags.url, flags.chain)
-  const last = await exportChain(file, url)
-  return `wrote blocks 0 to ${last} of ${url} to ${file}\n`
-}
-
-/** @returns the number of the last block */
-async function exportChain(file: string, url: string): Promise<bigint> {
   const last = quantityOf(await ask(url, { method: 'eth_blockNumber' }))
   const cannotWrite = (error: unknown): never => {
     throw refusal(`cannot write ${file}: ${writeFailure(error)}`)
@@ -43,7 +36,7 @@ async function exportChain(file: string, url: string): Promise<bigint> {
     }
     await output.close()
     replacement.finish()
-    return last
+    return `wrote blocks 0 to ${last} of ${url} to ${file}\n`
   } catch (error) {
     await output.close()
     replacement.undo()

@@ -116,26 +116,24 @@ const TITLE = 'Average gas of each function, the largest increase first:'
 function gasTable({ functions, runs: [before, after] }: GasDiff): string {
   const hasState = isAtLeast(after.hardfork, 'amsterdam')
   const headings = ['Contract', 'Function', before.hardfork, after.hardfork]
-  const line = (names: string[], amounts: Amounts): string[] => [
+  const line = (
+    names: string[],
+    was: number | null,
+    is: number | null,
+    state: number,
+  ): string[] => [
     ...names,
-    shown(number, amounts.before),
-    shown(number, amounts.after),
-    ...(hasState ? [shown(number, amounts.after === null ? null : amounts.state)] : []),
-    shown(changeText, percentOf(amounts.before, amounts.after)),
+    shown(number, was),
+    shown(number, is),
+    ...(hasState ? [shown(number, is === null ? null : state)] : []),
+    shown(changeText, percentOf(was, is)),
   ]
   const cells = functions.map((each) => {
-    const amounts = { before: each.before?.average ?? null, after: each.after?.average ?? null }
-    return line([each.contract, functionText(each)], { ...amounts, state: each.after?.state ?? 0 })
+    const [was, is] = [each.before?.average ?? null, each.after?.average ?? null]
+    return line([each.contract, functionText(each)], was, is, each.after?.state ?? 0)
   })
-  const all = { before: before.gasUsed, after: after.gasUsed, state: after.stateGasUsed }
-  const total = line(['', 'all transactions'], all)
+  const total = line(['', 'all transactions'], before.gasUsed, after.gasUsed, after.stateGasUsed)
   return aligned([[...headings, ...(hasState ? ['State gas'] : []), 'Change'], ...cells, total], 2)
-}
-
-interface Amounts {
-  readonly before: number | null
-  readonly after: number | null
-  readonly state: number
 }
 
 function shown(write: (amount: number) => string, amount: number | null): string {

@@ -78,7 +78,10 @@ const HANDLERS: Partial<
   Record<SubcommandName, (question: CommandRequest) => Promise<CommandResult>>
 > = {
   rpc: async ({ call, words: [method = '', ...rest] }) => {
-    const json = await call(method, paramsOf(rest, readInput))
+    const json = await call(
+      method,
+      paramsOf(rest, () => readFileSync(0, 'utf8')),
+    )
     return { json, text: typeof json === 'string' ? json : JSON.stringify(json, undefined, 2) }
   },
   snapshot: async ({ call, callAll, words: [name] }) => {
@@ -258,10 +261,6 @@ export async function remoteCommand(
   const line = flags.json === true ? JSON.stringify(json) : text && printable(text)
   if (line !== undefined) await print(`${line}\n`)
   return exitCode
-}
-
-function readInput(): string {
-  return readFileSync(0, 'utf8')
 }
 
 /**

@@ -1,6 +1,6 @@
 // Parses times as written in a shell: +1d, +1h30m, a date.
 import { invalidParams, printValue } from '../../core/errors.ts'
-import { dateOf } from '../../options/values.ts'
+import { dateOf, duration } from '../../options/values.ts'
 
 export type Move =
   | { readonly kind: 'increase'; readonly seconds: bigint }
@@ -45,14 +45,12 @@ function hintFor(text: string): string {
 }
 
 /**
- * Reads seconds, or a number with ms, s, m or h.
+ * Reads seconds, or a number with a unit, as options do.
  * @returns milliseconds
  * @throws {DevchainError} `INVALID_PARAMS` for anything else
  */
 export function parseWait(text: string): number {
-  const [, digits, unit = 's'] = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h)?$/.exec(text) ?? []
-  const factors: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
-  if (Number(digits) > 0) return Number(digits) * (factors[unit] ?? 1)
-  const message = `expected a number of seconds above zero, or a duration such as 500ms or 2m, got ${printValue(text)}`
-  throw invalidParams(message)
+  const milliseconds = duration.read(text)
+  if (milliseconds !== undefined) return milliseconds
+  throw invalidParams(`expected ${duration.expected}, got ${printValue(text)}`)
 }

@@ -227,7 +227,7 @@ describe('a command for a running chain', () => {
     [['rpc'], 2, /<method> is missing: devchain rpc <method> \[params…\]/],
     [['rpc', 'eth_chainId', '--url='], 2, /--url: expected an http URL or a port, got ""/],
     [['rpc', 'eth_call', '{"to":'], 2, /"\{.*" is not valid JSON/],
-    [['wait', '--timeout', '0'], 2, /expected a number of seconds above zero, .* got "0"/],
+    [['wait', '--timeout', '0'], 2, /expected a duration in seconds above zero, .* got "0"/],
     [['snapshot', '--url', 'ftp://x'], 2, /--url: expected an http URL or a port, got "ftp:\/\/x"/],
     [
       ['accounts', '--url', 'http://127.0.0.1:1'],
@@ -244,7 +244,7 @@ describe('a command for a running chain', () => {
       3,
       /^devchain: wait: gave up after 100ms: there is no chain at \/nowhere, only \//,
     ],
-    [['wait', '--timeout', 'long'], 2, /expected a number of seconds.*got "long"/],
+    [['wait', '--timeout', 'long'], 2, /expected a duration in seconds.*got "long"/],
     [['snapshott'], 2, /unknown command "snapshott": did you mean snapshot\?/],
     [['completions', 'tcsh'], 2, /expected one of bash, zsh, fish/],
   ])('%j exits with %i', async (args, exitCode, message) => {
