@@ -12,7 +12,7 @@ import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
  * @throws {DevchainError} `LINKED`
  */
 export function requireUnlinked({ peers }: { readonly peers: PeersDoor }, what: string): void {
-  const linked = peers.now?.isFollowing() === true ? (peers.now?.list() ?? []) : []
+  const linked = peers.now?.isFollowing() === true ? peers.now.list() : []
   const [first] = linked
   if (first === undefined) return
   const others = linked.length === 1 ? '' : ` and ${linked.length - 1} more`

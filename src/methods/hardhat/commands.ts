@@ -47,7 +47,7 @@ const forkBlock: Decoder<string> = {
   decode: (value, path) => {
     const isText = typeof value === 'string' && isForkBlock(value)
     if (isText || Number.isSafeInteger(value)) return String(value)
-    throw invalid(path, `${FORK_BLOCKS}`, value)
+    throw invalid(path, FORK_BLOCKS, value)
   },
 }
 

@@ -53,8 +53,7 @@ export function decodeInputs(item: AbiItem, data: Uint8Array): readonly Argument
 
 /**
  * Whether Solidity accepts bytes as arguments: none can be read, some have bits outside their type, or all are clean;
- * `decodable`
- * if it may check more than the types show.
+ * `decodable` if it may check more than the types show.
  */
 export function inputsFit(
   item: AbiItem,

@@ -46,13 +46,10 @@ const LEAST_FUNCTIONS = 3
 
 /**
  * Minimum share of the code's selectors in a guessed ABI. A contract that extends an abstract contract or interface has
- * more
- * functions, and is another contract.
+ * more functions, and is another contract.
  */
 const LEAST_SHARE = 0.75
 const ABSTRACT_SHARE = 0.9
-
-type MatchOf = (code: Uint8Array) => Match | null
 
 type KnownFile = Pick<ReadFile, 'stamp'> & { readonly contracts: readonly Contract[] }
 
@@ -62,7 +59,9 @@ export class Catalogue {
   #version = 0
   #count = 0
   /** Rebuilt when the contracts change. */
-  #lookups: (ReturnType<typeof lookupsOf> & { runtime: MatchOf }) | undefined
+  #lookups:
+    | (ReturnType<typeof lookupsOf> & { runtime: (code: Uint8Array) => Match | null })
+    | undefined
 
   get version(): number {
     return this.#version

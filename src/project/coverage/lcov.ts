@@ -15,8 +15,6 @@ export interface CoverageRow {
   readonly branches: Share
 }
 
-type FileCounts = ReturnType<typeof countsOf>
-
 type Begun = Pick<Range, 'start' | 'head'>
 
 /** A file's lcov section and row; undefined if nothing in it is executable. */
@@ -38,7 +36,10 @@ function shareOf(counts: readonly number[]): Share {
   return { hit: counts.filter((count) => count > 0).length, found: counts.length }
 }
 
-function textOf(row: CoverageRow, { functions, branches, lines }: FileCounts): string {
+function textOf(
+  row: CoverageRow,
+  { functions, branches, lines }: ReturnType<typeof countsOf>,
+): string {
   const text = [
     'TN:',
     `SF:${row.file}`,

@@ -1,4 +1,5 @@
 // Maps operation counts to statements, branches and functions by source maps.
+import { bigintFromBytes } from '../../core/hex.ts'
 import { getOrMake } from '../../core/lrucache.ts'
 import { INVALID, isPush, nextOperation, OP } from '../../evm/opcodes.ts'
 import { type Hits, hitsOf, type ReachCounts } from '../../evm/tracers/reached.ts'
@@ -52,11 +53,6 @@ export class Measure {
   file(path: string, source: SourceFile): MeasuredFile {
     return getOrMake(this.#files, path, () => new MeasuredFile(path, source))
   }
-}
-
-interface Run extends Hits {
-  readonly code: Uint8Array
-  readonly map: CodeMap
 }
 
 interface Placed {
@@ -174,7 +170,7 @@ interface Loop {
 
 /** Adds the counts of a code to the sources that it was compiled from. */
 export class CodeReading {
-  readonly #run: Run
+  readonly #run: Hits & Pick<MeasuredCode, 'code' | 'map'>
   readonly #fileOf: MeasuredCode['file']
   readonly #files = new Map<number, MeasuredFile | undefined>()
   /** Keyed by the function that contains the modifier. */
@@ -431,7 +427,7 @@ export class PushedConstants {
     const opcode = code[pc]!
     const size = isPush(opcode) ? opcode - OP.PUSH0 : 0
     if (opcode === OP.PUSH0 || (size > 0 && size <= LONGEST)) {
-      this.#values.push(BigInt(numberAt(code, pc + 1, size)))
+      this.#values.push(bigintFromBytes(code.subarray(pc + 1, pc + 1 + size)))
       if (this.#values.length > KEPT) this.#values.shift()
       return
     }
@@ -449,10 +445,4 @@ function combined(opcode: number, first: bigint, second: bigint): bigint | undef
   if (first > 8n * BigInt(LONGEST)) return undefined
   if (opcode === OP.SHL) return BigInt.asUintN(8 * LONGEST, second << first)
   return opcode === OP.SHR ? second >> first : undefined
-}
-
-function numberAt(code: Uint8Array, start: number, size: number): bigint {
-  let value = 0n
-  for (let i = 0; i < size; i++) value = (value << 8n) | BigInt(code[start + i] ?? 0)
-  return value
 }

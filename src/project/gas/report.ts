@@ -96,11 +96,6 @@ interface Called extends Omit<CallMessage, 'to'> {
   readonly world: World
 }
 
-interface Unsettled {
-  readonly called: Called
-  readonly counts: Counts
-}
-
 export class GasReport {
   readonly #chain: Chain
   readonly #names: Names
@@ -108,7 +103,7 @@ export class GasReport {
   readonly #catalogue: Catalogue
   readonly #usages = new Map<string, Usage>()
   /** Calls of code without an artifact yet; their names are looked up for the report. */
-  readonly #unsettled = new Map<string, Unsettled>()
+  readonly #unsettled = new Map<string, { readonly called: Called; readonly counts: Counts }>()
   #unsettledBytes = 0
   #totals = NO_TOTALS
   #version = 0

@@ -102,12 +102,9 @@ export class Described {
 
   protected argumentText(argument: Argument, style: ValueStyle, withNames: boolean): string {
     const write = withNames ? namedArguments : plainArguments
-    return write([argument], withoutToken(argument, style))
+    const isAmount = !NO_AMOUNT.test(argument.parameter.name ?? '')
+    return write([argument], isAmount ? style : { ...style, token: undefined })
   }
-}
-
-function withoutToken({ parameter }: Argument, style: ValueStyle): ValueStyle {
-  return NO_AMOUNT.test(parameter.name ?? '') ? { ...style, token: undefined } : style
 }
 
 /** A call or creation whose values are unknown. */
