@@ -65,10 +65,7 @@ export async function copyInTurns(
     const last = new Reachable(from, from.size, copied)
     finished(last.find(root()))
     const position = finished(last.copyTo(log)).of(root())!
-    log.end(position)
-    log.noteLook()
-    log.syncNow()
-    log.replace(path)
+    log.replace(path, position)
     isOver = true
     return { log, root: position }
   }

@@ -213,9 +213,12 @@ export class ChainLog implements Medium {
     this.#writeSlot(this.#size)
   }
 
-  /** Puts it in place of another file. */
-  replace(other: string): void {
+  /** Ends with the state at `position`, which needs all of it, and puts it in place of another file. */
+  replace(other: string, position: number): void {
     const { files, path: own } = this.#open
+    this.end(position)
+    this.noteLook()
+    this.syncNow()
     files.replace(own, other)
     files.syncFolder(path.dirname(other))
   }

@@ -124,6 +124,13 @@ export class Input extends ByteReader {
     if (position === undefined) throw new CorruptStore('an object refers to too few others')
     return position
   }
+
+  /** The object at the next position: `make` makes it, and may read its bytes later. */
+  object<T extends object>(make: (store: Objects, position: number) => T): T {
+    const { store } = this
+    const position = this.position()
+    return store.at(position, () => make(store, position))
+  }
 }
 
 /** The positions that an object refers to, with which its bytes begin. */

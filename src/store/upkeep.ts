@@ -75,10 +75,7 @@ export function compactFolder(
     try {
       const before = log.size
       const copied = finished(reachableFrom(log, root).copyTo(fresh))
-      fresh.end(copied.of(root)!)
-      fresh.noteLook()
-      fresh.syncNow()
-      fresh.replace(file)
+      fresh.replace(file, copied.of(root)!)
       return { before, after: fresh.size }
     } finally {
       fresh.leave()

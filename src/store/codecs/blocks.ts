@@ -219,11 +219,7 @@ function bodyInRun(from: Input): Body {
 
 export const record: Codec<BlockRecord> = {
   write: (value, to) => to.reference(value, body),
-  read(from) {
-    const position = from.position()
-    const { store } = from
-    return store.at(position, () => new StoredRecord(store, position))
-  },
+  read: (from) => from.object((store, position) => new StoredRecord(store, position)),
 }
 
 const run = runOf(record)

@@ -13,7 +13,7 @@ import {
   UnreadItems,
 } from '../../core/persistent.ts'
 import { CorruptStore } from '../bytes.ts'
-import { type Codec, listOf, type Objects } from '../objects.ts'
+import { type Codec, listOf } from '../objects.ts'
 
 const NOTHING = 0
 const LEAF = 1
@@ -73,10 +73,8 @@ export function mapOf<K extends string, V>(
   // one of another store is read, and written here
   const unread: Codec<UnreadBranch<K, V>> = {
     write: (at, to) => branch.write(at.read(), to),
-    read: (from) => unreadAt(from.store, from.position()),
+    read: (from) => from.object((store, at) => ({ kind: 'unread', read: store.later(at, branch) })),
   }
-  const unreadAt = (store: Objects, position: number): UnreadBranch<K, V> =>
-    store.at(position, () => ({ kind: 'unread', read: store.later(position, branch) }))
   const branch: Codec<MapBranch<K, V>> = {
     write({ bitmap, children }, to) {
       to.count(bitmap >>> 0)
@@ -114,11 +112,7 @@ export function persistentListOf<V>(value: Codec<V>): Codec<PersistentList<V>> {
     }
     return {
       write: (node, to) => to.reference(node, items),
-      read(from) {
-        const { store } = from
-        const position = from.position()
-        return store.at(position, () => new UnreadItems(store.later(position, items)))
-      },
+      read: (from) => from.object((store, at) => new UnreadItems(store.later(at, items))),
     }
   })
   return {

@@ -83,12 +83,10 @@ function trieOf<V>(empty: Trie<V>, values: Values<V>): Codec<Trie<V>> {
   const { encode } = values
   const child: Codec<TrieNode<V>> = {
     write: (node, to) => to.reference(node, anyNode),
-    read: (from) => childAt(from, from.position()),
+    read: (from) => childIn(from),
   }
-  const childAt = (from: Input, position: number): StoredNode<V> => {
-    const { store } = from
-    return store.at(position, () => new StoredNode(store, position, node))
-  }
+  const childIn = (from: Input): StoredNode<V> =>
+    from.object((store, position) => new StoredNode(store, position, node))
   const node: Codec<WholeNode<V>> = {
     write(at, to) {
       const reference = referenceOf(at, encode)
@@ -139,7 +137,7 @@ function trieOf<V>(empty: Trie<V>, values: Values<V>): Codec<Trie<V>> {
     }
     if (kind === EXTENSION) {
       const [start, end, key] = [from.byte(), from.byte(), from.raw(HASH_LENGTH)]
-      return makeExtension(key, start, end, childAt(from, from.position()), STORED)
+      return makeExtension(key, start, end, childIn(from), STORED)
     }
     if (kind !== BRANCH) throw new CorruptStore(`unknown kind of trie node ${kind}`)
     const bitmap = from.count()
