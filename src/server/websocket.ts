@@ -1,7 +1,7 @@
 // JSON-RPC over WebSocket on the port of the HTTP server, with sessions that get notifications.
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { type RawData, WebSocket, WebSocketServer } from 'ws'
+import { WebSocket, WebSocketServer } from 'ws'
 import { ERROR_CODES } from '../core/errors.ts'
 import { yielder } from '../core/yield.ts'
 import type { JsonText } from '../rpc/jsontext.ts'
@@ -185,9 +185,9 @@ function serve(
     }
     isAnswering = false
   }
-  client.on('message', (data: RawData) => {
+  // one Buffer, as no other `binaryType` is set
+  client.on('message', (message: Buffer) => {
     if (client.readyState !== WebSocket.OPEN) return
-    const message = bytesOf(data)
     waiting.push(message)
     waitingBytes += message.length
     if (isFull()) client.pause()
@@ -250,9 +250,4 @@ function refuse(client: WebSocket, limit: number): void {
   const message = `the message is over the limit of ${limit} bytes`
   client.send(writeError(null, { code: ERROR_CODES.LIMIT_EXCEEDED, message }))
   client.close(TOO_LARGE, message)
-}
-
-function bytesOf(message: RawData): Buffer {
-  if (Array.isArray(message)) return Buffer.concat(message)
-  return message instanceof ArrayBuffer ? Buffer.from(message) : message
 }

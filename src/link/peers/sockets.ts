@@ -1,7 +1,7 @@
 // Links over WebSockets: dialed ones, and upgrades on the server's port.
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { type RawData, WebSocket, WebSocketServer } from 'ws'
+import { WebSocket, WebSocketServer } from 'ws'
 import { LINK_PATH } from '../../node/peers.ts'
 import { MAX_MESSAGE } from '../protocol/messages.ts'
 import type { Pipe, PipeListener, RemoteEnd } from '../protocol/pipe.ts'
@@ -163,19 +163,14 @@ class SocketPipe implements Pipe {
       if (chunk.length >= FULL_CHUNK) this.#rest()
       if (this.#partBytes > UNCOUNTED) part(this.#partBytes)
     })
-    this.#client.on('message', (data) => {
+    // one Buffer, as no other `binaryType` is set
+    this.#client.on('message', ({ buffer, byteOffset, length }: Buffer) => {
       this.#partBytes = 0
-      message(bytesOf(data))
+      // a plain view, as `slice` of a Buffer does not copy
+      message(new Uint8Array(buffer, byteOffset, length))
     })
     this.#client.once('close', () => end(this.#problem))
     if (this.#client.readyState === WebSocket.CLOSED) end(this.#problem)
     else this.read(true)
   }
-}
-
-/** A plain Uint8Array view, as `slice` of a Buffer does not copy. */
-function bytesOf(data: RawData): Uint8Array {
-  if (data instanceof ArrayBuffer) return new Uint8Array(data)
-  const { buffer, byteOffset, length } = Array.isArray(data) ? Buffer.concat(data) : data
-  return new Uint8Array(buffer, byteOffset, length)
 }
