@@ -65,6 +65,11 @@ export interface Origin {
   readonly forking: Forking
 }
 
+/** The same, whose forks stay open until `forking.leaveAll`. */
+export function held({ state, forking }: Origin): Origin {
+  return { state, forking: forking.held() }
+}
+
 /** How a chain at a path begins: as another chain is, or with options and so a genesis of its own. */
 export type Begun = { readonly from: Origin } | { readonly options: object }
 
@@ -357,7 +362,7 @@ export class Backend implements Target {
 
   /** What a chain that begins here branches off; its forks stay open until `forking.leaveAll`. */
   heldOrigin(block?: BlockReference): MaybePromise<Origin> {
-    return whenThere(this.stateAfter(block), (state) => this.holding(state))
+    return whenThere(this.stateAfter(block), (state) => held({ ...this.origin(), state }))
   }
 
   /** The state after a block of any branch; undefined: as it is. @throws {DevchainError} as `branchAt` */
@@ -365,12 +370,7 @@ export class Backend implements Target {
     return readyBranch(this.node.chain.state, block)
   }
 
-  /** A state of this chain with its forks, which stay open. */
-  holding(state: ChainState): Origin {
-    return { state, forking: this.#parts.forking.held() }
-  }
-
-  /** The same, while the chain is open. */
+  /** As it is, while the chain is open. */
   origin(): Origin {
     return { state: this.node.chain.state, forking: this.#parts.forking }
   }

@@ -8,7 +8,7 @@ import type { BlockReference } from '../node/ledger/references.ts'
 import type { DevchainSettings } from '../options/derived.ts'
 import type { Target } from '../server/answer.ts'
 import type { Refusal } from '../server/replies.ts'
-import type { Backend, Begun, Origin } from './backend.ts'
+import { type Backend, type Begun, held, type Origin } from './backend.ts'
 import { type ChainFacts, NO_FACTS } from './chainfacts.ts'
 import type { Keeping } from './keeping/keeping.ts'
 import { ownSettings } from './settings.ts'
@@ -47,7 +47,7 @@ const NAME = /^[A-Za-z][\w-]{0,63}$/
 /** Paths of the server itself. */
 const RESERVED = ['health', 'healthcheck', 'acquire', 'release', 'sourcify']
 
-/** Names listed in a refusal. */
+/** Names listed in a message. */
 const LISTED = 10
 
 /** Idle chains are looked for this often within the time after which they are dropped. */
@@ -288,11 +288,12 @@ export class Chains implements ChainsDoor {
     const slot = this.at(from)
     if (slot?.chain !== undefined) return slot.chain.heldOrigin(block)
     if (slot?.kept !== undefined) return slot.open().then((chain) => chain.heldOrigin(block))
-    const { state } = this.#first.origin()
+    const origin = this.#first.origin()
+    const { state } = origin
     const snapshot = state.namedSnapshots.get(from)
     if (snapshot !== undefined) {
       const begun = readyBranch({ ...snapshot.state, origin: state.origin }, block)
-      return whenThere(begun, (ready) => this.#first.holding(ready))
+      return whenThere(begun, (ready) => held({ ...origin, state: ready }))
     }
     const known = [...this.#names(), ...state.namedSnapshots.keys()]
     const names = known.length === 0 ? 'there are none' : `there are ${listed(known)}`
@@ -356,7 +357,7 @@ function infoWith(
   return { name, path, age, requests, ...facts }
 }
 
-function listed(names: readonly string[]): string {
+export function listed(names: readonly string[]): string {
   const shown = names.slice(0, LISTED).join(', ')
   return names.length > LISTED ? `${shown} and ${names.length - LISTED} more` : shown
 }

@@ -8,7 +8,7 @@ import type { Json } from '../rpc/schema.ts'
 import type { Site } from '../rpc/site.ts'
 import type { ServerFront } from '../server/answer.ts'
 import { type RunningServer, startServer } from '../server/server.ts'
-import { type Backend, type Begun, type Origin, openAtPath, openBackend } from './backend.ts'
+import { type Backend, type Begun, held, type Origin, openAtPath, openBackend } from './backend.ts'
 import { healthOf } from './chainfacts.ts'
 import { Chains, type How } from './chains.ts'
 import { chainSites } from './chainsites.ts'
@@ -159,9 +159,10 @@ export class Front implements ServerFront {
   }
 
   /** What chains begin with stays, even if the default chain leaves its fork. */
-  #hold({ state, forking }: Origin): Origin {
-    this.#held = forking.held()
-    return { state, forking: this.#held }
+  #hold(origin: Origin): Origin {
+    const kept = held(origin)
+    this.#held = kept.forking
+    return kept
   }
 
   /** Undefined without `--threads`. */

@@ -9,7 +9,7 @@ import { Caller } from '../../rpc/session.ts'
 import { createSafeAnswer, type SafeAnswer } from '../../server/answer.ts'
 import type { StoreOptions } from '../../store/chainstore.ts'
 import { ChainStores } from '../../store/chainstores.ts'
-import { type Backend, type Origin, openAtPath } from '../backend.ts'
+import { type Backend, held, type Origin, openAtPath } from '../backend.ts'
 import { type Common, type Hooks, openCommon } from '../common.ts'
 import { openWire, type Wire } from '../dispatcher.ts'
 import { type ChainPlace, Keeping } from '../keeping/keeping.ts'
@@ -169,12 +169,12 @@ export class Host {
       this.#origin = receivedState(state, common)
     }
     // at once, before another state replaces this one
-    const held =
+    const origin =
       kept?.state === undefined
-        ? this.#origin?.then(hold)
+        ? this.#origin?.then(held)
         : { state: kept.state, forking: silentForking(common) }
-    if (held === undefined) throw new Error('a thread got no state to begin with')
-    const [from, wire] = await Promise.all([held, this.#wire])
+    if (origin === undefined) throw new Error('a thread got no state to begin with')
+    const [from, wire] = await Promise.all([origin, this.#wire])
     try {
       return await openAtPath(common, wire, name, { from }, kept)
     } finally {
@@ -209,10 +209,6 @@ function keptOf(
   const { onNotice } = options
   const keeping: Keeping = new Keeping({ settings: { ...settings, state }, onNotice, folder })
   return keeping
-}
-
-function hold({ state, forking }: Origin): Origin {
-  return { state, forking: forking.held() }
 }
 
 function leave({ forking }: Origin): void {

@@ -17,7 +17,7 @@ import type {
   ThreadPort,
 } from './messages.ts'
 
-interface ThreadOptions {
+export interface ThreadOptions {
   readonly port: ThreadPort & { unref(): void }
   /** Stops the thread. */
   readonly stop: () => Promise<unknown>

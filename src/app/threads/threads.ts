@@ -10,23 +10,21 @@ import type { AddedArtifacts } from '../../project/artifactsdoor.ts'
 import type { CountedCode } from '../../project/coverage/collect.ts'
 import type { CountedGas } from '../../project/gas/report.ts'
 import type { Begun, Origin } from '../backend.ts'
+import { listed } from '../chains.ts'
 import type { Common } from '../common.ts'
 import type { LentPlace } from '../keeping/keeping.ts'
 import { ownSettings } from '../settings.ts'
 import type { OnLost, ServedChain } from '../slot.ts'
 import { Host } from './host.ts'
-import { type ChainBeginning, readError, type ThreadOrder, type ThreadPort } from './messages.ts'
+import { type ChainBeginning, readError, type ThreadOrder } from './messages.ts'
 import { canBeSent, hasPlainFork, receivedState, sentState } from './states.ts'
-import { Thread } from './thread.ts'
+import { Thread, type ThreadOptions } from './thread.ts'
 
 /** In the built program. */
 const PROGRAM = '../thread.cjs'
 
 /** As many as a reader of artifacts keeps. */
 const MOST_ADDED = 100
-
-/** Chains named in the line about a thread that ended. */
-const LISTED = 10
 
 const LOST = 'coverage is incomplete: it lacks what ran in a thread that ended'
 
@@ -170,20 +168,16 @@ export class Threads {
     const { thread } = member
     if (thread.isLost) return
     this.#hasLost = true
-    const names = thread.names
+    const names = thread.names.map((name) => `/${name}`)
     this.#members.splice(this.#members.indexOf(member), 1)
     thread.lose(reason)
-    const shown = names.slice(0, LISTED).map((name) => `/${name}`)
-    const more = names.length > LISTED ? ` and ${names.length - LISTED} more` : ''
     const chains = names.length === 1 ? 'the chain' : 'the chains'
     const { onNotice, onFailure = onNotice } = this.#common.hooks.observer ?? {}
-    onFailure?.(`a thread ended, and with it ${chains} ${shown.join(', ')}${more}: ${reason}`)
+    onFailure?.(`a thread ended, and with it ${chains} ${listed(names)}: ${reason}`)
   }
 }
 
-interface Started {
-  readonly port: ThreadPort & { unref(): void }
-  readonly stop: () => Promise<unknown>
+interface Started extends Pick<ThreadOptions, 'port' | 'stop'> {
   /** Gets a function that is called with why the thread ended. */
   readonly onEnd: (listener: (reason: string) => void) => void
 }
