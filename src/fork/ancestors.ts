@@ -145,14 +145,12 @@ export class Ancestors implements BlockRun, MissSource {
     const [method, params] = ['eth_getBlockByHash', [hash, false]] as const
     const read = (json: Json): RemoteBlock | undefined => requireHash(json, hash)
     const block = await this.#network.askHistory(this.#fork, method, params, undefined, read)
-    if (block === undefined || block.header.number >= this.#fork.number) {
+    const number = block?.header.number
+    if (number !== undefined && number < this.#fork.number) await this.#fetchNumber(number)
+    // unknown, or beside the chain, where its number has a sibling
+    if (this.#numbers.get(hash) === undefined) {
       this.#strangers.set(hash, { of: currentWaitBudget() })
-      return
     }
-    await this.#fetchNumber(block.header.number)
-    // a block beside the chain has a sibling of its number there
-    if (this.#numbers.get(hash) === undefined)
-      this.#strangers.set(hash, { of: currentWaitBudget() })
   }
 
   #put(block: RemoteBlock): void {

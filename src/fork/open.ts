@@ -78,13 +78,13 @@ function openRecording(settings: ForkSettings, file: string, onNotice: OnNotice)
 }
 
 async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<OpenFork> {
-  const { fork: choice, forkTimeout: timeoutMs, forkRetries: retries } = settings
-  const { forkMaxWait: maxWaitMs } = settings
+  const { fork: choice, forkTimeout: timeoutMs, forkRetries: retries, forkMaxWait } = settings
   if (choice === undefined || (choice.urls.length === 0 && choice.provider === undefined)) {
     throw invalidParams('no network to fork: pass its URL with --fork')
   }
   const providers = providersOf(choice, settings)
-  const client = new Client({ providers, timeoutMs, retries, maxWaitMs, onNotice })
+  const limits = { timeoutMs, retries, maxWaitMs: forkMaxWait, onNotice }
+  const client = new Client({ ...limits, providers })
   try {
     const folder = forkFolder()
     const isOnDisk = !settings.noForkCache && folder !== undefined && choice.provider === undefined
@@ -96,7 +96,7 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
         ? await findBlock(client, choice, settings, isOnDisk ? cache : undefined)
         : foundAgain(settings.begun.head as RecordingHead, choice)
     requireEvm(BigInt(found.head.chainId), found.block)
-    const asking = { timeoutMs, retries: 0, maxWaitMs, onNotice }
+    const asking = { ...limits, retries: 0 }
     const meet = (): Promise<void> => {
       const strangers = found.isSeen ? providers.slice(1) : providers
       return requireSameBlock(strangers, found.block, asking, providers[0]?.name)
@@ -112,8 +112,7 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
     const store = recording === undefined ? kept : layered(recording, kept)
     const moveTo = async (url: string): Promise<void> => {
       const other = providersOf({ urls: [url], block: undefined }, settings)
-      const meeting = { timeoutMs, retries, maxWaitMs, onNotice, mustAnswer: true }
-      await requireSameBlock(other, found.block, meeting, client.name)
+      await requireSameBlock(other, found.block, { ...limits, mustAnswer: true }, client.name)
       client.use(other)
     }
     void found.pruned?.then((refused) => {

@@ -171,14 +171,11 @@ export class BlockState implements BackedState, MissSource {
       return 0n
     }
     return {
-      address,
+      ...emptyAccount(address),
+      balance,
       get nonce() {
         return nonce()
       },
-      balance,
-      code: EMPTY_BYTES,
-      codeHash: EMPTY_CODE_HASH,
-      storage: emptyStorage,
     }
   }
 

@@ -20,10 +20,8 @@ export function cacheFolder(
   return path.join(HOME, caches, 'devchain')
 }
 
-export function forkFolder(
-  environment: Readonly<Record<string, string | undefined>> = process.env,
-): string | undefined {
-  const folder = cacheFolder(environment)
+export function forkFolder(): string | undefined {
+  const folder = cacheFolder()
   return folder && path.join(folder, 'forks')
 }
 

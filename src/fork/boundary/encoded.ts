@@ -7,12 +7,10 @@ import { encodeHeader, type Header, hashHeader, unclesHash } from '../../protoco
 import { orderedTrieRoot } from '../../protocol/blocks/orderedtrie.ts'
 import { withdrawalsRoot } from '../../protocol/blocks/withdrawal.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { listIn, reading } from '../network/answers.ts'
+import { type JsonObject, listIn, reading } from '../network/answers.ts'
 import { type RemoteBlock, readBlock } from '../network/header.ts'
 import { transactionsOf } from '../replay/whole.ts'
 import type { Fallback, RefusedRequest } from './retrace.ts'
-
-type Members = Readonly<Record<string, Json | undefined>>
 
 export const rawBlock: Fallback = async (refused) => {
   const { header, json } = await blockIn(refused)
@@ -40,12 +38,12 @@ export const rawTransactions: Fallback = (refused) =>
   listOf(refused, 'the transactions', ({ transactionsRoot }) => transactionsRoot)
 
 /** Checks that the header has the hash the network gives. */
-async function blockIn(refused: RefusedRequest): Promise<{ header: Header; json: Members }> {
+async function blockIn(refused: RefusedRequest): Promise<{ header: Header; json: JsonObject }> {
   const { upstream, number } = refused
   const params = [quantityFromBigint(number), true]
-  const read = (json: unknown): RemoteBlock & { readonly json: Members } => ({
+  const read = (json: unknown): RemoteBlock & { readonly json: JsonObject } => ({
     ...readBlock(json as Json),
-    json: json as Members,
+    json: json as JsonObject,
   })
   const block = await upstream.ask('eth_getBlockByNumber', params, number, read)
   requireSame(refused, 'the header', hashHeader(block.header), block.hash)
@@ -65,7 +63,7 @@ async function listOf(
 
 function unclesIn(
   { upstream, number }: RefusedRequest,
-  { hash, uncles }: Members,
+  { hash, uncles }: JsonObject,
 ): Promise<Header[]> {
   return Promise.all(
     listIn(uncles).map((_, index) => {

@@ -6,9 +6,9 @@ import type { Upstream } from '../../node/ledger/upstream.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
 import type { UpstreamError } from '../client/provider.ts'
-import { isObject, unexpected } from '../network/answers.ts'
+import { isObject, type JsonObject, unexpected } from '../network/answers.ts'
 
-export type Filter = Readonly<Record<string, Json | undefined>>
+export type Filter = JsonObject
 
 export interface NumberRange {
   readonly from: bigint
@@ -194,8 +194,5 @@ function lastingIn({ message }: UpstreamError, range: NumberRange): bigint | und
     })
     .filter((count) => count > 0n && count < range.to - range.from)
     .filter((count) => count !== range.from && count !== range.to)
-  return counts.reduce<bigint | undefined>(
-    (most, each) => (most === undefined || each > most ? each : most),
-    undefined,
-  )
+  return counts.sort((a, b) => (a < b ? -1 : 1)).at(-1)
 }

@@ -22,7 +22,9 @@ export function isWord(value: unknown): boolean {
   return typeof value === 'string' && /^0x[0-9a-fA-F]{0,64}$/.test(value)
 }
 
-export function isObject(value: unknown): value is Readonly<Record<string, Json | undefined>> {
+export type JsonObject = Readonly<Record<string, Json | undefined>>
+
+export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

@@ -15,6 +15,7 @@ import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { World } from '../../state/world.ts'
 import { NoAnswer } from '../client/provider.ts'
+import { isObject, type JsonObject } from './answers.ts'
 
 export interface RemoteBlock {
   readonly header: Header
@@ -26,22 +27,19 @@ export interface RemoteBlock {
   readonly isOfZksync: boolean
 }
 
-type Members = Readonly<Record<string, Json | undefined>>
-
 /**
  * Members that a network lacks get empty values.
  * @throws {DevchainError} `UPSTREAM_FAILED` for what is no block
  */
 export function readBlock(json: Json): RemoteBlock {
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw noBlock(json)
-  const block = json as Members
+  if (!isObject(json)) throw noBlock(json)
   try {
     return {
-      header: headerOf(block),
-      hash: parseHash(String(block.hash)),
-      totalDifficulty: integer(block.totalDifficulty ?? block.difficulty),
-      parentNumber: isNone(block.l1BlockNumber) ? undefined : integer(block.l1BlockNumber),
-      isOfZksync: block.l1BatchNumber !== undefined,
+      header: headerOf(json),
+      hash: parseHash(String(json.hash)),
+      totalDifficulty: integer(json.totalDifficulty ?? json.difficulty),
+      parentNumber: isNone(json.l1BlockNumber) ? undefined : integer(json.l1BlockNumber),
+      isOfZksync: json.l1BatchNumber !== undefined,
     }
   } catch (error) {
     throw noBlock(json, error)
@@ -55,7 +53,7 @@ const SYNONYMS: Readonly<Partial<Record<HeaderName, string>>> = {
 
 const NEEDED: readonly HeaderName[] = ['parentHash', 'number', 'timestamp']
 
-function headerOf(block: Members): Header {
+function headerOf(block: JsonObject): Header {
   return headerFrom((name, { kind, size, since }) => {
     const value = block[name] ?? block[SYNONYMS[name] ?? name]
     if (isNone(value) && since !== undefined) return undefined

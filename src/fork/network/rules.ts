@@ -17,53 +17,44 @@ import type { RemoteBlock } from './header.ts'
  * A hardfork includes all before it.
  * @see https://github.com/ethereum/go-ethereum/blob/master/params/config.go
  */
-const CONFIGS: ReadonlyMap<bigint, Readonly<Record<string, number>>> = new Map([
-  [
-    1n,
-    {
-      homesteadBlock: 1_150_000,
-      eip150Block: 2_463_000,
-      eip158Block: 2_675_000,
-      byzantiumBlock: 4_370_000,
-      constantinopleBlock: 7_280_000,
-      petersburgBlock: 7_280_000,
-      istanbulBlock: 9_069_000,
-      berlinBlock: 12_244_000,
-      londonBlock: 12_965_000,
-      mergeNetsplitBlock: 15_537_394,
-      shanghaiTime: 1_681_338_455,
-      cancunTime: 1_710_338_135,
-      pragueTime: 1_746_612_311,
-      osakaTime: 1_764_798_551,
-      bpo1Time: 1_765_290_071,
-      bpo2Time: 1_767_747_671,
-    },
-  ],
-  [
-    11_155_111n,
-    {
-      londonBlock: 0,
-      mergeNetsplitBlock: 1_450_409,
-      shanghaiTime: 1_677_557_088,
-      cancunTime: 1_706_655_072,
-      pragueTime: 1_741_159_776,
-      osakaTime: 1_760_427_360,
-      bpo1Time: 1_761_017_184,
-      bpo2Time: 1_761_607_008,
-      amsterdamTime: 1_791_294_816,
-    },
-  ],
-  [
-    560_048n,
-    {
-      cancunTime: 0,
-      pragueTime: 1_742_999_832,
-      osakaTime: 1_761_677_592,
-      bpo1Time: 1_762_365_720,
-      bpo2Time: 1_762_955_544,
-    },
-  ],
-])
+const CONFIGS: Readonly<Record<number, Readonly<Record<string, number>>>> = {
+  1: {
+    homesteadBlock: 1_150_000,
+    eip150Block: 2_463_000,
+    eip158Block: 2_675_000,
+    byzantiumBlock: 4_370_000,
+    constantinopleBlock: 7_280_000,
+    petersburgBlock: 7_280_000,
+    istanbulBlock: 9_069_000,
+    berlinBlock: 12_244_000,
+    londonBlock: 12_965_000,
+    mergeNetsplitBlock: 15_537_394,
+    shanghaiTime: 1_681_338_455,
+    cancunTime: 1_710_338_135,
+    pragueTime: 1_746_612_311,
+    osakaTime: 1_764_798_551,
+    bpo1Time: 1_765_290_071,
+    bpo2Time: 1_767_747_671,
+  },
+  11155111: {
+    londonBlock: 0,
+    mergeNetsplitBlock: 1_450_409,
+    shanghaiTime: 1_677_557_088,
+    cancunTime: 1_706_655_072,
+    pragueTime: 1_741_159_776,
+    osakaTime: 1_760_427_360,
+    bpo1Time: 1_761_017_184,
+    bpo2Time: 1_761_607_008,
+    amsterdamTime: 1_791_294_816,
+  },
+  560048: {
+    cancunTime: 0,
+    pragueTime: 1_742_999_832,
+    osakaTime: 1_761_677_592,
+    bpo1Time: 1_762_365_720,
+    bpo2Time: 1_762_955_544,
+  },
+}
 
 /**
  * Hardforks of Arbitrum by their first ArbOS version, newest first.
@@ -121,7 +112,7 @@ export function rulesOf(
   named: Hardfork | undefined,
   headerAt: (number: bigint) => Header | undefined = () => undefined,
 ): ForkBase['hardforkAt'] {
-  const config = CONFIGS.get(chainId)
+  const config = CONFIGS[Number(chainId)]
   if (config !== undefined) {
     const schedule: ForkSchedule = scheduleFromGenesisConfig(config)
     return (number, timestamp) => hardforkAt(schedule, number, timestamp)
@@ -149,7 +140,7 @@ function before(fork: Hardfork, { difficulty }: Header): Hardfork {
 }
 
 export function isScheduled(chainId: bigint): boolean {
-  return CONFIGS.has(chainId)
+  return Number(chainId) in CONFIGS
 }
 
 /**

@@ -7,7 +7,7 @@ import {
   type TransactionType,
 } from '../../protocol/transactions/transaction.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { isObject, reading, unexpected } from '../network/answers.ts'
+import { isObject, type JsonObject, reading, unexpected } from '../network/answers.ts'
 
 /** Higher types belong to single networks. */
 const NEWEST_TYPE = 4
@@ -39,7 +39,7 @@ export function asMined(transaction: Transaction): Transaction {
 
 /** @param signatureIn reads what unsigned transactions have in place of a signature */
 export function transactionIn(
-  { input, data, ...json }: Readonly<Record<string, Json | undefined>>,
+  { input, data, ...json }: JsonObject,
   type: TransactionType,
   signatureIn: (members: Members) => Pick<Transaction, 'v' | 'r' | 's'>,
 ): Transaction {
