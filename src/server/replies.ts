@@ -1,6 +1,6 @@
 // Writes replies to HTTP clients, and refusals as JSON-RPC errors.
-import { once } from 'node:events'
 import { type ServerResponse, STATUS_CODES } from 'node:http'
+import { pipeline } from 'node:stream/promises'
 import { ERROR_CODES } from '../core/errors.ts'
 import type { JsonText } from '../rpc/jsontext.ts'
 import { writeError } from '../rpc/wire.ts'
@@ -67,20 +67,8 @@ export async function sendLong(response: ServerResponse, body: JsonText): Promis
     'content-type': 'application/json',
     'content-length': body.size,
   })
-  const gone = new AbortController()
-  response.once('close', () => gone.abort())
-  try {
-    for await (const chunk of body.chunks()) {
-      if (gone.signal.aborted) return
-      if (response.write(chunk)) continue
-      // a client that stopped reading is gone, or will be when the server stops
-      await once(response, 'drain', { signal: gone.signal }).catch(() => undefined)
-    }
-    response.end()
-  } catch {
-    // a reply that ends too early must not look whole
-    response.destroy()
-  }
+  // one that fails is destroyed: a reply that ends too early must not look whole
+  await pipeline(body.chunks(), response).catch(() => undefined)
 }
 
 /**

@@ -1,5 +1,6 @@
 // A connection with only plain POSTs, read from its socket and answered there.
 import type { Socket } from 'node:net'
+import { pipeline } from 'node:stream/promises'
 import { whenThere } from '../../core/promises.ts'
 import { JsonText } from '../../rpc/jsontext.ts'
 import { Caller } from '../../rpc/session.ts'
@@ -201,8 +202,8 @@ export class FastConnection {
 
   async #goOnAfter(long: JsonText, slot: Slot): Promise<void> {
     this.#isWriting = true
-    // a reply that ends too early must not look whole
-    await this.#writeLong(long).catch(() => this.#socket.destroy())
+    // in pieces, as fast as the client reads; a reply that ends too early must not look whole
+    await pipeline(long.chunks(), this.#socket, { end: false }).catch(() => this.#socket.destroy())
     this.#options.heapTrimmer.note(long.size)
     this.#isWriting = false
     if (!this.#endsWith(slot)) this.#writeReplies()
@@ -260,22 +261,7 @@ export class FastConnection {
     this.#socket.uncork()
   }
 
-  /** In pieces, as fast as the client reads. */
-  async #writeLong(body: JsonText): Promise<void> {
-    for await (const chunk of body.chunks()) {
-      if (!this.#socket.writable) return
-      if (this.#socket.write(chunk)) continue
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve
-      })
-    }
-  }
-
-  /** Ends a long reply's wait for its client. */
-  #wake = (): void => undefined
-
   readonly #onDrain = (): void => {
-    this.#wake()
     this.#balance()
   }
 
@@ -323,7 +309,6 @@ export class FastConnection {
   readonly #onClose = (): void => {
     clearInterval(this.#probe)
     this.#caller.hangUp()
-    this.#wake()
     this.#options.forget(this)
   }
 }
