@@ -9,7 +9,7 @@ import { headOf } from '../node/ledger/blocktree.ts'
 import type { ChainState } from '../node/ledger/chainstate.ts'
 import type { ForkBase, ForkSource, LazyState } from '../node/ledger/upstream.ts'
 import type { DevchainSettings } from '../options/derived.ts'
-import type { ForkChoice } from '../options/fork.ts'
+import { type ForkChoice, isOtherBlock } from '../options/fork.ts'
 import type { Reach } from '../rpc/dispatch.ts'
 import { type KeptForks, SharedFork } from './keeping/keptforks.ts'
 
@@ -150,7 +150,7 @@ export class Forking implements ForkStarter {
 
   async begin({ url, block }: ForkOrder): Promise<ChainState> {
     if (url === undefined && this.#replayed !== undefined) {
-      await this.#requireReplayed(block, this.#replayed)
+      this.#requireReplayed(block, this.#replayed)
       return this.#replayed
     }
     const before = this.#choice ?? { urls: [], block: undefined }
@@ -210,8 +210,7 @@ export class Forking implements ForkStarter {
   }
 
   /** @throws {DevchainError} `INVALID_PARAMS` for another block than the one that is replayed */
-  async #requireReplayed(block: string | undefined, { tree }: ChainState): Promise<void> {
-    const { isOtherBlock } = await this.#load()
+  #requireReplayed(block: string | undefined, { tree }: ChainState): void {
     const { header, hash } = headOf(tree).block
     if (!isOtherBlock(block, header.number, hash)) return
     const begins = `it begins at block ${header.number} (${hash})`
@@ -305,10 +304,8 @@ function settingsAgain(
 }
 
 function requireNoFork(given: Readonly<Record<string, boolean>>): void {
-  for (const [name, isGiven] of Object.entries(given)) {
-    if (!isGiven) continue
-    throw invalidParams(`${name} needs --fork URL`)
-  }
+  const name = Object.keys(given).find((each) => given[each])
+  if (name !== undefined) throw invalidParams(`${name} needs --fork URL`)
 }
 
 /** @throws {DevchainError} `INVALID_PARAMS` for a timestamp before the fork's block */

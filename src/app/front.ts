@@ -6,7 +6,6 @@ import type { ArtifactsDoor } from '../project/artifactsdoor.ts'
 import type { GasSummary } from '../project/gas/report.ts'
 import type { Json } from '../rpc/schema.ts'
 import type { Site } from '../rpc/site.ts'
-import type { ServerFront } from '../server/answer.ts'
 import { type RunningServer, startServer } from '../server/server.ts'
 import { type Backend, type Begun, held, type Origin, openAtPath, openBackend } from './backend.ts'
 import { healthOf } from './chainfacts.ts'
@@ -73,11 +72,10 @@ async function openOn(
   return front
 }
 
-export class Front implements ServerFront {
+export class Front {
   readonly first: Backend
   readonly chains: Chains
   readonly sites: readonly Site[]
-  readonly targetOf: ServerFront['targetOf']
   readonly #common: Common
   readonly #wire: Wire
   /** Loaded for the first chain of a thread. */
@@ -111,7 +109,6 @@ export class Front implements ServerFront {
       now: () => environment.now(),
       onBug,
     })
-    this.targetOf = this.chains.targetOf
     this.sites = [
       first.projectSite,
       ...(settings.noPage ? [] : [pageSite((path) => this.chains.isReachable(path))]),
@@ -223,7 +220,7 @@ export class Front implements ServerFront {
     const { host, port, allowHost, allowOrigin, bodyLimit } = settings
     const { observer, peers } = this.first
     return startServer({
-      front: { targetOf: this.targetOf, sites: this.sites, links: peers },
+      front: { targetOf: this.chains.targetOf, sites: this.sites, links: peers },
       host,
       port,
       allowHost,

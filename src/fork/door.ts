@@ -10,7 +10,6 @@ import { complete, completeCommand } from './network/gather.ts'
 import { prefetch } from './prefetch.ts'
 
 export { type ForkSettings, openFork } from './open.ts'
-export { isOtherBlock } from './start/replayed.ts'
 export { warmUp } from './start/warmup.ts'
 export { type Merged, mergeRecordings } from './store/recording.ts'
 

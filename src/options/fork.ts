@@ -47,6 +47,21 @@ export function isForkBlock(text: string): boolean {
   return BLOCK.test(text)
 }
 
+/** A number or a hash, which names the same block at any time. */
+export function namesOneBlock(block: string): boolean {
+  return /^(\d|0x)/.test(block)
+}
+
+export function isBlockHash(block: string): boolean {
+  return /^0x[0-9a-fA-F]{64}$/.test(block)
+}
+
+/** @param block as after `@`: only a number or a hash can be another block */
+export function isOtherBlock(block = 'latest', number: bigint, hash: string): boolean {
+  if (isBlockHash(block)) return block.toLowerCase() !== hash
+  return namesOneBlock(block) && BigInt(block) !== number
+}
+
 /** Reads `URL[@BLOCK]`; undefined for invalid text. */
 export function readForkUrl(text: string): ForkChoice | undefined {
   const read = readTexts([text])

@@ -6,6 +6,7 @@ import { megabytes } from '../core/format.ts'
 import { emptyMap } from '../core/persistent.ts'
 import type { MaybePromise } from '../core/promises.ts'
 import type { ForkBase, ForkSource } from '../node/ledger/upstream.ts'
+import type { DevchainSettings } from '../options/derived.ts'
 import {
   chainsObject,
   type KeptChain,
@@ -18,11 +19,9 @@ import { type FileCalls, failureIn } from './files.ts'
 import { type ChainLog, openLog } from './log.ts'
 import { Objects } from './objects.ts'
 
-export type Durability = 'block' | 'interval'
-
 export interface StoreOptions {
   readonly path: string
-  readonly durability: Durability
+  readonly durability: DevchainSettings['durability']
   readonly onNotice: (text: string) => void
   /** Writing fails, or a crash left something unfinished; undefined: `onNotice`. */
   readonly onFailure?: ((text: string) => void) | undefined

@@ -14,6 +14,7 @@ import {
   type OptionKey,
   optionOf,
 } from '../../options/derived.ts'
+import { isOtherBlock } from '../../options/fork.ts'
 import { OPTIONS } from '../../options/table.ts'
 import type { PackedFork } from '../../store/packfile.ts'
 import { openPackedFork } from '../forking.ts'
@@ -21,9 +22,6 @@ import { isDumpFile } from '../settings.ts'
 import { readBytes } from '../startfiles.ts'
 import { type About, type ChainPlace, FIRST, type Keeping, type OnNotice } from './keeping.ts'
 import type { SharedFork } from './keptforks.ts'
-
-/** Of a hash with its `0x`. */
-const HASH_DIGITS = 66
 
 /** `--state FILE` has anvil's meaning: the dump is loaded if there is one, and written at the end. */
 export function withDumpFile(settings: DevchainSettings): DevchainSettings {
@@ -216,13 +214,10 @@ function requireFork(
   const { fork, forkProofs, forkTransaction } = settings
   if (fork === undefined) return
   if (upstream === undefined) throw other('fork', 'is no fork', where)
-  const { block } = fork
-  const isNamed = block !== undefined && /^(0x|\d)/.test(block)
-  const isSame =
-    !isNamed ||
-    block.toLowerCase() === upstream.hash ||
-    (block.length < HASH_DIGITS && BigInt(block) === upstream.number)
-  if (!isSame) throw other('fork', `is a fork at block ${upstream.number}, ${upstream.hash}`, where)
+  const { number, hash } = upstream
+  if (isOtherBlock(fork.block, number, hash)) {
+    throw other('fork', `is a fork at block ${number}, ${hash}`, where)
+  }
   if (forkTransaction !== undefined && forkTransaction !== firstIn(upstream)) {
     throw other('forkTransaction', 'began otherwise', where)
   }

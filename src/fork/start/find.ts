@@ -2,7 +2,7 @@
 import { DevchainError, invalidParams } from '../../core/errors.ts'
 import { type Hex, quantityFromBigint, ZERO_ADDRESS } from '../../core/hex.ts'
 import type { DevchainSettings } from '../../options/derived.ts'
-import type { ForkChoice } from '../../options/fork.ts'
+import { type ForkChoice, isBlockHash, namesOneBlock } from '../../options/fork.ts'
 import { ASSUMED_HARDFORK, type Hardfork } from '../../protocol/forks.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { Client, type ClientOptions, type RefusedByUpstream } from '../client/client.ts'
@@ -14,7 +14,7 @@ import { isPruned } from '../network/pruned.ts'
 import { admittedBy, isScheduled, namedHardfork, notBefore } from '../network/rules.ts'
 import type { Prefix, RecordingHead } from '../store/recordingfile.ts'
 import type { Store } from '../store/store.ts'
-import { type FoundBlock, isHash, keepHead, knownHead, tagOrNumber } from './heads.ts'
+import { type FoundBlock, keepHead, knownHead, tagOrNumber } from './heads.ts'
 
 /** Depths that reorgs do not reach, by chain id: less on networks with fast finality. */
 const DEPTHS: ReadonlyMap<bigint, bigint> = new Map([
@@ -84,7 +84,8 @@ function depthOf(fork: ForkChoice, chainId: bigint): bigint {
 
 /** Undefined: no block, or named otherwise than by number. */
 function numberIn({ block }: ForkChoice): bigint | undefined {
-  return block !== undefined && /^(\d|0x)/.test(block) && !isHash(block) ? BigInt(block) : undefined
+  const isNumber = block !== undefined && namesOneBlock(block) && !isBlockHash(block)
+  return isNumber ? BigInt(block) : undefined
 }
 
 interface NamedBlock {
@@ -131,7 +132,7 @@ export function foundAgain(head: RecordingHead, fork: ForkChoice): FoundBlock {
 
 function askNamed(client: Client, fork: ForkChoice): Promise<Json> {
   const { block = 'latest' } = fork
-  if (isHash(block)) return client.request('eth_getBlockByHash', [block, false])
+  if (isBlockHash(block)) return client.request('eth_getBlockByHash', [block, false])
   const asked = block.startsWith('-') ? 'latest' : tagOrNumber(block)
   return client.request('eth_getBlockByNumber', [asked, false])
 }

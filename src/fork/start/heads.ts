@@ -1,7 +1,7 @@
 // Remembers the fork blocks of earlier runs, so that a known number or hash needs no request.
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import { quantityFromBigint } from '../../core/hex.ts'
-import type { ForkChoice } from '../../options/fork.ts'
+import { type ForkChoice, isBlockHash, namesOneBlock } from '../../options/fork.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { RefusedByUpstream } from '../client/client.ts'
 import { isPrivateUrl } from '../client/urls.ts'
@@ -30,12 +30,12 @@ export function knownHead(
   { block, urls }: ForkChoice,
   named: bigint | undefined,
 ): RecordingHead | undefined {
-  if (block === undefined || !/^(0x|\d)/.test(block)) return undefined
+  if (block === undefined || !namesOneBlock(block)) return undefined
   // a restarted local node has other blocks at the same numbers
-  const isKnown = isHash(block) || !urls.some(isPrivateUrl)
+  const isKnown = isBlockHash(block) || !urls.some(isPrivateUrl)
   const chainId = named?.toString() ?? (isKnown ? chainIdIn(store, urls) : undefined)
   if (chainId === undefined) return undefined
-  const hash = isHash(block)
+  const hash = isBlockHash(block)
     ? block.toLowerCase()
     : store.get(numberKey(chainId, tagOrNumber(block)))
   if (typeof hash !== 'string') return undefined
@@ -74,10 +74,6 @@ function urlKey(url: string): ItemKey {
   return { of: 'heads', method: 'eth_chainId', params: [keccakHash(new TextEncoder().encode(url))] }
 }
 
-export function isHash(text: string): boolean {
-  return /^0x[0-9a-fA-F]{64}$/.test(text)
-}
-
 export function tagOrNumber(text: string): string {
-  return /^(\d|0x)/.test(text) ? quantityFromBigint(BigInt(text)) : text
+  return namesOneBlock(text) ? quantityFromBigint(BigInt(text)) : text
 }

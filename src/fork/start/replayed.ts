@@ -2,10 +2,10 @@
 import path from 'node:path'
 import { invalidParams } from '../../core/errors.ts'
 import type { DevchainSettings } from '../../options/derived.ts'
+import { isOtherBlock } from '../../options/fork.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { RemoteBlock } from '../network/header.ts'
 import { type RecordingHead, transactionsIn } from '../store/recordingfile.ts'
-import { isHash } from './heads.ts'
 
 /** @throws {DevchainError} `INVALID_PARAMS` if the options name another fork */
 export function requireAsked(
@@ -32,12 +32,6 @@ export function requireAsked(
           : undefined
   if (problem === undefined) return
   throw invalidParams(`${problem}: record again with --fork-record`)
-}
-
-/** @param block as after `@` of the option: only a number or a hash can be another block */
-export function isOtherBlock(block = 'latest', number: bigint, hash: string): boolean {
-  if (isHash(block)) return block.toLowerCase() !== hash
-  return /^(\d|0x)/.test(block) && BigInt(block) !== number
 }
 
 function transactionIn(prefix: RecordingHead['prefix']): string | undefined {
