@@ -111,6 +111,12 @@ function remote(
   return { arguments: [], exits: remoteExits(), ...words, flags: [...REMOTE, ...flags] }
 }
 
+/** A remote command that is about all chains. */
+const ofProcess: typeof remote = (...args) => {
+  const command = remote(...args)
+  return { ...command, flags: command.flags.filter((each) => each !== CHAIN_FLAG) }
+}
+
 const argumentOf =
   (kind: SubcommandArgument['kind']) =>
   (name: string, sentence: string, values?: SubcommandArgument['values']): SubcommandArgument => ({
@@ -262,8 +268,8 @@ to an older snapshot drops unnamed ones, as with evm_snapshot.`,
     sentence: 'Print or change the time of the next block',
   }),
   remote({ name: 'accounts', sentence: 'List the accounts and their balances' }),
-  remote({ name: 'chains', sentence: 'List the chains of the process' }),
-  remote(
+  ofProcess({ name: 'chains', sentence: 'List the chains of the process' }),
+  ofProcess(
     {
       name: 'chain',
       arguments: [

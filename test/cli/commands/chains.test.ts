@@ -74,6 +74,12 @@ describe('the commands for chains', () => {
     expect(devchain.stdout()).not.toMatch(/^evm_mine/m)
   })
 
+  test.each(['chains', 'chain'])('%s refuses --chain: it is about all of them', async (name) => {
+    const [code, , problem] = await shell(name, 'new', '--chain', 'alice')
+    const message = `devchain: ${name}: unknown option --chain (see devchain ${name} --help)\n`
+    expect([code, problem]).toEqual([2, message])
+  })
+
   test('refuse what is neither new nor drop', async () => {
     const [code, , problem] = await shell('chain', 'make', 'bob')
     expect([code, problem]).toEqual([2, 'devchain: chain: expected new or drop, got "make"\n'])
