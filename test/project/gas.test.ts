@@ -153,6 +153,20 @@ describe('gas-report --compare', () => {
     expect(differenceTable([])).toBe('no average changed')
   })
 
+  test('lists a function that always fails now before all others', () => {
+    const failing = { ...row('a()', 0), calls: 0, failed: 3 }
+    const differences = gasDifferences([row('b()', 300), failing], [row('a()', 9), row('b()', 1)])
+    expect(differences.map(({ percent }) => percent)).toEqual([Infinity, 29_900])
+    expect(JSON.parse(JSON.stringify(differences))[0]).toMatchObject({ failed: 3, percent: null })
+    expect(differenceTable(differences)).toMatchInlineSnapshot(`
+      "Contract  Function  Was   Is        Change
+      Vault     a()         9    –  always fails
+      Vault     b()         1  300    +29900.0 %"
+    `)
+    // as it did before
+    expect(gasDifferences([failing], [failing])).toEqual([])
+  })
+
   test.each([
     ['{', /^x\.json is not valid JSON/],
     ['{}', /^x\.json: expected the output of devchain gas-report --json, got \{\}$/],

@@ -226,12 +226,15 @@ describe('devchain exec', () => {
     )
   })
 
-  test('fails when it compares an empty report with one that has rows', async () => {
+  test.each([
+    ['the report is empty, but FILE is not', [{ contract: 'A', function: 'a()', average: 1 }]],
+    ['FILE is an empty report', []],
+  ])('fails when it compares an empty report: %s', async (sentence, rows) => {
     const earlier = path.join(folder, 'before.json')
-    writeFileSync(earlier, JSON.stringify([{ contract: 'Counter', function: 'a()', average: 1 }]))
+    writeFileSync(earlier, JSON.stringify(rows))
     const compare = [COMMAND, 'gas-report', '--compare', earlier]
     const { ended, stdout } = startProcess(['exec', '--', process.execPath, ...compare])
-    expect([await ended, stdout()]).toEqual([1, `the report is empty, but ${earlier} is not\n`])
+    expect([await ended, stdout()]).toEqual([1, `${sentence.replace('FILE', earlier)}\n`])
   })
 
   test('accepts --coverage-min only with --coverage', async () => {

@@ -204,11 +204,12 @@ const HANDLERS: Partial<
     const report = reading(file, () => readFileSync(file, 'utf8'))
     const earlier = parseGasReport(report, file)
     const differences = gasDifferences(rows, earlier)
-    const isEmpty = rows.length === 0 && earlier.length > 0
-    const isRefused = isEmpty || differences.some(({ percent }) => percent > limit)
+    const empty = rows.length === 0 ? `the report is empty, but ${file} is not` : undefined
+    const problem = earlier.length === 0 ? `${file} is an empty report` : empty
+    const isRefused = problem !== undefined || differences.some(({ percent }) => percent > limit)
     return {
       json: differences,
-      text: isEmpty ? `the report is empty, but ${file} is not` : differenceTable(differences),
+      text: problem ?? differenceTable(differences),
       exitCode: isRefused ? EXIT.refused : EXIT.ok,
     }
   },

@@ -15,6 +15,7 @@ export function aligned(lines: readonly (readonly string[])[], texts: number): s
 
 export interface GasDifference extends GasRow {
   readonly before: number
+  /** Infinite if all calls fail now; null in JSON. */
   readonly percent: number
 }
 
@@ -44,8 +45,8 @@ export function differenceTable(differences: readonly GasDifference[]): string {
     each.contract,
     functionText(each),
     number(each.before),
-    number(each.average),
-    changeText(each.percent),
+    each.calls === 0 ? '–' : number(each.average),
+    each.calls === 0 ? 'always fails' : changeText(each.percent),
   ])
   return aligned([['Contract', 'Function', 'Was', 'Is', 'Change'], ...cells], 2)
 }
@@ -59,7 +60,7 @@ export function functionText({ function: name, kind }: Pick<GasRow, 'function' |
   return kind === 'inner' ? `${name} (inner)` : name
 }
 
-/** Functions whose average changed; those in only one report are left out. */
+/** Functions whose average changed or that always fail now; those in only one report are left out. */
 export function gasDifferences(
   rows: readonly GasRow[],
   earlier: readonly GasRow[],
@@ -69,8 +70,9 @@ export function gasDifferences(
     .flatMap((row) => {
       const was = before.get(keyOf(row))
       // if all calls failed there is no average
-      if (was === undefined || was === row.average || was === 0 || row.average === 0) return []
-      return [{ ...row, before: was, percent: (100 * (row.average - was)) / was }]
+      if (was === undefined || was === row.average || was === 0) return []
+      const percent = row.calls === 0 ? Infinity : (100 * (row.average - was)) / was
+      return [{ ...row, before: was, percent }]
     })
     .sort((a, b) => b.percent - a.percent)
 }
