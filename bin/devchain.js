@@ -1,6 +1,10 @@
 #!/usr/bin/env node
 'use strict'
 const path = require('node:path')
+if (typeof WebAssembly === 'undefined') {
+  console.error('devchain: Node.js runs without WebAssembly: omit --jitless')
+  process.exit(1)
+}
 const bundle = path.join(__dirname, '../dist/bundle')
 let load = (part) => require(path.join(bundle, part))
 // An accelerator: without this line the program starts whole, and slower.

@@ -56,6 +56,12 @@ const steady = (text: string): string =>
     .replace(/after \d+ s/, 'after N s')
 
 describe('the devchain command', () => {
+  test('says that it needs WebAssembly, which --jitless takes away', async () => {
+    const { code, stderr } = await run(['--port', '0'], { env: { NODE_OPTIONS: '--jitless' } })
+    const message = 'devchain: Node.js runs without WebAssembly: omit --jitless'
+    expect([code, stderr.trim().split('\n').at(-1)]).toEqual([1, message])
+  })
+
   test('prints all options in groups for --help, within 100 columns', async () => {
     const { code, stdout, stderr } = await run(['--help'])
     expect([code, stderr]).toEqual([0, ''])
