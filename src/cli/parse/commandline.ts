@@ -377,6 +377,8 @@ function excess(command: Command): string {
   if (command.parent !== null) {
     return `too many arguments, from ${printValue(surplus)} on: ${usage(command)}`
   }
+  // as pnpm run passes it on
+  if (/^-/.test(surplus)) return `unknown command ${printValue(surplus)}: omit the -- before it`
   const name = nearest(
     surplus,
     SUBCOMMANDS.map((each) => each.name),

@@ -57,6 +57,7 @@ describe('a command line without a command', () => {
       ['--port', '1', '2'],
       /^unknown command "2": options alone, such as --port 8545, start a chain/,
     ],
+    [['--', '--port', '1'], /^unknown command "--port": omit the -- before it/],
     [['--port8545'], /^unknown option --port8545 \(see devchain --help\)/],
     [['-z', '1'], 'unknown option -z (see devchain --help)'],
     [['-p', '1'], 'unknown option -p; did you mean --port? (see devchain --help)'],
