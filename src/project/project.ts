@@ -95,10 +95,14 @@ export class Project {
     this.#options.gas.leave(this.gas)
   }
 
-  /** Undefined for an unknown transaction. */
+  /** With the names of the newest state; undefined for an unknown transaction. */
   async describe(hash: Hash): Promise<DescribedTransaction | undefined> {
     await this.artifacts.catchUp()
-    return describeTransaction(this.#options.chain, this.names, hash)
+    const { state } = this.#options.chain
+    const place = knownPlace(state, hash)
+    if (place !== undefined) return described(this.names, executedAt(place))
+    const pooled = pooledByHash(state.pool, hash)
+    return pooled && described(this.names, { transaction: pooled.transaction })
   }
 
   /** The reason, then the Solidity stack, innermost first; undefined if it succeeded or no source is known. */
@@ -150,10 +154,8 @@ export class Project {
   }
 
   async #traceOf(traced: TracedTransaction): Promise<CallTrace> {
-    const {
-      names,
-      artifacts: { details },
-    } = this
+    const { names } = this
+    const { details } = this.artifacts
     const layouts = new Map<Address, unknown>()
     for (const address of traced.touched.keys()) {
       const contract = names.identities.exact(traced.after, address)
@@ -175,19 +177,6 @@ export interface DescribedTransaction {
   readonly console: readonly string[]
   /** In the order of the receipt's logs. */
   readonly events: readonly { readonly address: Address; readonly text: string | undefined }[]
-}
-
-/** Undefined for an unknown transaction. Names are those of the newest state. */
-export function describeTransaction(
-  chain: Chain,
-  names: Names,
-  hash: Hash,
-): DescribedTransaction | undefined {
-  const { state } = chain
-  const place = knownPlace(state, hash)
-  if (place !== undefined) return described(names, executedAt(place))
-  const pooled = pooledByHash(state.pool, hash)
-  return pooled && described(names, { transaction: pooled.transaction })
 }
 
 function described(

@@ -225,7 +225,6 @@ export const anvilChainMethods: Methods = [
     aliases: ['hardhat_removePoolTransactions'],
     summary: 'Removes all transactions of a sender from the pool.',
     params: [param('sender', address)],
-    example: { result: null },
     describe: ([sender]) => `dropped what waited of ${sender}`,
     handle: ({ chain }, sender) => chain.update((state) => dropTransactions(state, sender)),
   }),

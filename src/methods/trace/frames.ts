@@ -216,15 +216,9 @@ export const traceMethods: Methods = [
     result: replayForm,
     onFork: 'here',
     handle: (context, request, wanted, reference, stateOverrides, blockOverrides) => {
-      const message = {
-        request,
-        reference,
-        stateOverrides,
-        blockOverrides,
-        cancellation: context.caller,
-      }
+      const scene = { stateOverrides, blockOverrides, cancellation: context.caller }
       return recordOne(context, replayRecorder(wanted, false), (tracerFor) =>
-        traceMessage(context.chain, message, tracerFor),
+        traceMessage(context.chain, { request, reference, ...scene }, tracerFor),
       )
     },
   }),

@@ -1,5 +1,6 @@
 // What is stored of compiled code: its length, the bytes filled in later, and hashes of the rest.
 import { createHash } from 'node:crypto'
+import { OP } from '../../evm/opcodes.ts'
 
 /** Bytes filled in after compilation: library addresses, immutables, a library's own address. */
 export interface Hole {
@@ -35,8 +36,6 @@ interface Probe {
 
 const ADDRESS_LENGTH = 20
 export const WORD_LENGTH = 32
-const PUSH20 = 0x73
-const PUSH32 = 0x7f
 
 /** A link reference: 40 characters that begin with two underscores. */
 const PLACEHOLDER = /__.{38}/g
@@ -141,7 +140,7 @@ function probesOf(masked: Buffer, filled: Buffer, holes: readonly Hole[]): Probe
 /** Immutables whose places the compiler did not give: pushed words of zeros. */
 function immutablesOf(code: Buffer): Hole[] {
   const zeros = Buffer.alloc(WORD_LENGTH + 1)
-  zeros[0] = PUSH32
+  zeros[0] = OP.PUSH32
   const holes: Hole[] = []
   for (let at = code.indexOf(zeros); at >= 0; at = code.indexOf(zeros, at + zeros.length)) {
     holes.push({ start: at + 1, length: WORD_LENGTH })
@@ -151,6 +150,7 @@ function immutablesOf(code: Buffer): Hole[] {
 
 /** A library compares this address with its own, to refuse direct calls. */
 function selfOf(code: Buffer): Hole[] {
-  const isLibrary = code[0] === PUSH20 && code.subarray(1, 1 + ADDRESS_LENGTH).every((b) => b === 0)
+  const isLibrary =
+    code[0] === OP.PUSH20 && code.subarray(1, 1 + ADDRESS_LENGTH).every((b) => b === 0)
   return isLibrary ? [{ start: 1, length: ADDRESS_LENGTH }] : []
 }

@@ -29,10 +29,6 @@ export class Labels {
     return this.#version
   }
 
-  get(address: Address): string | undefined {
-    return this.#names.get(address)
-  }
-
   /**
    * An empty label removes it.
    * @throws {DevchainError} `LIMIT_EXCEEDED` for too many labels

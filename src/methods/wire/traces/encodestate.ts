@@ -1,6 +1,5 @@
 // Encodes what a run read and changed, by account: geth's prestateTracer and OpenEthereum's stateDiff.
 import {
-  type Address,
   EMPTY_BYTES,
   equalBytes,
   hexFromBytes,
@@ -136,18 +135,8 @@ function quantity(value: bigint | undefined): string | undefined {
   return value === undefined ? undefined : quantityFromBigint(value)
 }
 
-interface AccountChange {
-  readonly address: Address
-  readonly before: Account | undefined
-  readonly after: Account | undefined
-  /** Touched slots whose value changed. */
-  readonly changed: readonly bigint[]
-}
-
-function* changesOf(
-  { before: from, outcome }: TracedRun,
-  touched: Touched,
-): IterableIterator<AccountChange> {
+/** Touched accounts, each with the touched slots whose value changed. */
+function* changesOf({ before: from, outcome }: TracedRun, touched: Touched) {
   for (const [address, slots] of touched) {
     const [before, after] = [accountAt(from, address), accountAt(outcome.world, address)]
     const changed = [...slots].filter((slot) => slotOf(before, slot) !== slotOf(after, slot))
