@@ -1,5 +1,4 @@
 // Subcommands such as `devchain mine`. A separate bundle, so that remote commands do not load chain code.
-
 import { forkCacheCommand } from './commands/forkcache.ts'
 import { remoteCommand } from './commands/remote.ts'
 import { reported } from './output.ts'

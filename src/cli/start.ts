@@ -1,5 +1,4 @@
 // Starts a chain for the command line, logs its events, and stops it on a signal.
-
 import { spawn } from 'node:child_process'
 import { createWriteStream, fstatSync, openSync, readFileSync } from 'node:fs'
 import { constants } from 'node:os'

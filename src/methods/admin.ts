@@ -1,5 +1,4 @@
 // admin: links to other nodes, under geth's names.
-
 import { headOf } from '../node/ledger/blocktree.ts'
 import { LINK_PATH, type OwnNode } from '../node/peers.ts'
 import { readPeerUrl } from '../options/values.ts'

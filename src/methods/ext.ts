@@ -1,5 +1,4 @@
 // ext: headers and receipts as the bytes that are hashed, and receipt proofs.
-
 import type { Hash } from '../core/hex.ts'
 import type { BlockRecord } from '../node/ledger/blockrecord.ts'
 import { transactionPlace } from '../node/ledger/blocktree.ts'

@@ -1,5 +1,4 @@
 // All methods.
-
 import { adminMethods } from './admin.ts'
 import { anvilAccountMethods } from './anvil/accounts.ts'
 import { anvilChainMethods } from './anvil/chain.ts'

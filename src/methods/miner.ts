@@ -1,5 +1,4 @@
 // miner: geth's mining settings.
-
 import { fee } from '../core/format.ts'
 import { hexFromBytes } from '../core/hex.ts'
 import { optional, param } from '../rpc/method.ts'

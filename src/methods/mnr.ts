@@ -1,5 +1,4 @@
 // mnr: merged mining. Blocks of a parent chain whose coinbase names a block here also prove that block.
-
 import { DevchainError } from '../core/errors.ts'
 import { type Hash, isBytes, parseBytes } from '../core/hex.ts'
 import type { Imported, MergedWork } from '../node/sealing/getwork.ts'

@@ -1,5 +1,4 @@
 // net: the network as clients see it.
-
 import { type PeerInfo, printEndpoint } from '../node/peers.ts'
 import { boolean, list, text } from '../rpc/primitives.ts'
 import { type Methods, method } from './common/context.ts'

@@ -1,5 +1,4 @@
 // personal: accounts whose keys the node holds, encrypted in memory.
-
 import { messageDigest, recoverAddress, signatureFromBytes } from '../core/crypto/crypto.ts'
 import { DevchainError, invalidParams } from '../core/errors.ts'
 import { number } from '../core/format.ts'

@@ -1,5 +1,4 @@
 // rpc: the list of available methods, for clients and people.
-
 import { getOrMake } from '../core/lrucache.ts'
 import type { Method } from '../rpc/method.ts'
 import { asJson, text } from '../rpc/primitives.ts'

@@ -1,5 +1,4 @@
 // sco: scores of peers, and banned addresses.
-
 import { REPUTATION_EVENTS, type Reputation } from '../node/peers.ts'
 import { param } from '../rpc/method.ts'
 import { boolean, list, text } from '../rpc/primitives.ts'

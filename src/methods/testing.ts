@@ -1,5 +1,4 @@
 // testing: blocks as for a consensus client, built in one call and not kept.
-
 import { EMPTY_BYTES } from '../core/hex.ts'
 import { type BlockAttributes, type BuiltBlock, buildBlock } from '../node/calls/buildblock.ts'
 import { encodeAccessList } from '../protocol/blocks/accesslist.ts'

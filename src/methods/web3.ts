@@ -1,5 +1,4 @@
 // web3: the program's name, and Keccak-256.
-
 import { keccakHash } from '../core/crypto/crypto.ts'
 import { param } from '../rpc/method.ts'
 import { data, hash, text } from '../rpc/primitives.ts'

@@ -1,5 +1,4 @@
 // The value types of options: each reads user input, and prints a value in the same form.
-
 import { decimal, parseAmount, plural, WEI_UNITS } from '../core/format.ts'
 import { type Address, parseAddress, ZERO_ADDRESS } from '../core/hex.ts'
 import { isObject } from '../core/objects.ts'

@@ -1,5 +1,4 @@
 // Dispatches requests: finds methods by name, runs them, writes replies and reports each call.
-
 import { DevchainError, invalidParams, limitExceeded, printValue } from '../core/errors.ts'
 import { number, plural } from '../core/format.ts'
 import { isPromise, type MaybePromise, whenThere } from '../core/promises.ts'

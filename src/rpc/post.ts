@@ -1,5 +1,4 @@
 // Posts over kept connections with Node's http client: loading `fetch` adds 20 ms or more to a start.
-
 import http from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { getOrMake } from '../core/lrucache.ts'

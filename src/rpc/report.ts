@@ -1,5 +1,4 @@
 // The report of a call, for the log.
-
 import type { ErrorObject } from './errors.ts'
 import type { Method } from './method.ts'
 import type { Json } from './schema.ts'

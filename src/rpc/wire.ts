@@ -1,5 +1,4 @@
 // JSON-RPC 2.0 text: reads requests within limits, writes replies.
-
 import { isUtf8 } from 'node:buffer'
 import { DevchainError, printValue } from '../core/errors.ts'
 import { isObject } from '../core/objects.ts'

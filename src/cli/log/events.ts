@@ -1,5 +1,4 @@
 // Log events as plain values: calls, and differences between two chain states. pretty.ts and json.ts format the same events.
-
 import type { ObservedCall } from '../../app/observer.ts'
 import { number } from '../../core/format.ts'
 import { type Address, type Hash, hexFromBytes } from '../../core/hex.ts'

@@ -1,5 +1,4 @@
 // Names of well-known functions and custom errors.
-
 import { bySelector, CONSOLE_ADDRESS, decodeArguments, functionSignature } from '../../core/abi.ts'
 import { short } from '../../core/format.ts'
 import { bytesFromHex } from '../../core/hex.ts'

@@ -1,5 +1,4 @@
 // Short texts of a call's outcome and of changes, for the end of a log line.
-
 import type { ObservedCall } from '../../app/observer.ts'
 import { bytes, ether, fee, number, oneLine, plural, short, signed } from '../../core/format.ts'
 import { isObject, type UnknownMembers } from '../../core/objects.ts'

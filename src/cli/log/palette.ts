@@ -1,5 +1,4 @@
 // Terminal colors, or none.
-
 import { inspect } from 'node:util'
 
 const STYLES = ['bold', 'dim', 'red', 'green', 'yellow', 'cyan'] as const

@@ -1,5 +1,4 @@
 // anvil: mining, reorgs, the pool, chain information, and dumps of the state.
-
 import { invalidParams, limitExceeded } from '../../core/errors.ts'
 import { number } from '../../core/format.ts'
 import { revertText } from '../../evm/reasons.ts'

@@ -1,5 +1,4 @@
 // Mining blocks: the body of evm_mine, hardhat_mine and anvil_mine.
-
 import { whenThere } from '../../core/promises.ts'
 import type { Cancellation } from '../../evm/cancellation.ts'
 import type { Chain } from '../../node/chain/chain.ts'

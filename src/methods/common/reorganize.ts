@@ -1,5 +1,4 @@
 // Reorgs: the body of devchain_reorg, anvil_reorg and anvil_rollback.
-
 import { DevchainError, limitExceeded } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import type { MaybePromise } from '../../core/promises.ts'

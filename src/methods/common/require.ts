@@ -1,5 +1,4 @@
 // Refuses what is impossible while peers are linked, and before the hardfork that it needs.
-
 import { DevchainError } from '../../core/errors.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { nextRules } from '../../node/mining/environment.ts'

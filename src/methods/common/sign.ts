@@ -1,5 +1,4 @@
 // Signing messages: the body of eth_sign and personal_sign.
-
 import { messageDigest, signatureBytes, signDigest } from '../../core/crypto/crypto.ts'
 import type { Address } from '../../core/hex.ts'
 import { requireKey } from '../../node/accounts/accounts.ts'

@@ -1,5 +1,4 @@
 // The subscriptions of WebSocket sessions: decides which notifications a change sends to which session.
-
 import { limitExceeded } from '../../core/errors.ts'
 import { type Hex, hexFromBytes } from '../../core/hex.ts'
 import type { Chain } from '../../node/chain/chain.ts'

@@ -1,6 +1,5 @@
 // Profiles of other nodes for `--compat`. Each is one declaration in its own file; methods look only here
 // for differences between nodes.
-
 import type { ErrorWord } from '../../core/errors.ts'
 import { type Address, quantityFromBigint } from '../../core/hex.ts'
 import type { Behaviour } from '../../node/ledger/behaviour.ts'

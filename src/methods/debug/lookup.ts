@@ -1,5 +1,4 @@
 // debug: look-ups by hash or key, what blocks changed, and blocks as the bytes that are hashed.
-
 import { DevchainError } from '../../core/errors.ts'
 import {
   type Address,

@@ -1,5 +1,4 @@
 // debug: accounts and storage of a block in pages, in the order of their hashes.
-
 import { limitExceeded } from '../../core/errors.ts'
 import { type Address, hashFromBytes, hexFromBytes, wordFromBigint } from '../../core/hex.ts'
 import { worldBefore } from '../../node/calls/replay.ts'

@@ -1,7 +1,6 @@
 // debug: traces in geth's formats. Struct logs follow the format that clients agreed on in 2026
 // (execution-apis, pull request 762): words of memory and storage have 0x, which geth omitted before. (The specification's
 // node has a default tracer that no client library reads, and null for unknown hashes, which are errors here.)
-
 import { DevchainError } from '../../core/errors.ts'
 import { quantityFromBigint } from '../../core/hex.ts'
 import { traceMessage } from '../../node/calls/replay.ts'

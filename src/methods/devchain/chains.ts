@@ -1,5 +1,4 @@
 // devchain: the chains of the process, the forked network, and links: partitioning peers and reconnecting them.
-
 import { number, plural } from '../../core/format.ts'
 import { isObject } from '../../core/objects.ts'
 import type { Upstream } from '../../node/ledger/upstream.ts'

@@ -1,6 +1,5 @@
 // devchain: what the project knows of contracts, and accounts and transactions in words. Names from artifacts and labels of
 // clients affect only logs and traces.
-
 import { checksumAddress } from '../../core/crypto/crypto.ts'
 import type { Address } from '../../core/hex.ts'
 import { call } from '../../node/calls/call.ts'

@@ -1,5 +1,4 @@
 // devchain: named snapshots, and reorgs on request.
-
 import { DevchainError, invalidParams, limitExceeded } from '../../core/errors.ts'
 import { plural } from '../../core/format.ts'
 import type { Hash } from '../../core/hex.ts'

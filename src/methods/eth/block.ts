@@ -1,6 +1,5 @@
 // eth: blocks, uncles, transactions and receipts; access lists of blocks (EIP-7928) under the names of execution-apis, reth
 // and nethermind.
-
 import { addresses, isImpersonated } from '../../node/accounts/accounts.ts'
 import { accessListOfBlock } from '../../node/calls/blockaccesslist.ts'
 import { findRecord } from '../../node/chain/lookup.ts'

@@ -1,6 +1,5 @@
 // eth: messages that run without effects: calls, estimates, access lists, simulated blocks of calls, and bundles of calls
 // and signed transactions, simulated in order.
-
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import { DevchainError, limitExceeded } from '../../core/errors.ts'
 import { bytesFromHex, concatBytes, EMPTY_BYTES, hexFromBytes } from '../../core/hex.ts'

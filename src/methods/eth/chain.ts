@@ -1,5 +1,4 @@
 // eth: the chain as a whole: its id, height and miner.
-
 import { addresses } from '../../node/accounts/accounts.ts'
 import { isMining } from '../../node/ledger/miningmode.ts'
 import { address, boolean, hash, list, text } from '../../rpc/primitives.ts'

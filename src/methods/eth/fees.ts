@@ -1,5 +1,4 @@
 // eth: gas prices, now and in the past.
-
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { fee } from '../../core/format.ts'
 import { recordAt } from '../../node/chain/lookup.ts'

@@ -1,5 +1,4 @@
 // eth: filters, queries of stored logs, and subscriptions over WebSocket, which some nodes also offer for polling.
-
 import { DevchainError, invalidParams } from '../../core/errors.ts'
 import { listed, plural, short } from '../../core/format.ts'
 import { type Hash, quantityFromBigint } from '../../core/hex.ts'

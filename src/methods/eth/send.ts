@@ -1,6 +1,5 @@
 // eth: sending transactions, immediately or under conditions, with or without waiting for the receipt; and signing them,
 // messages and structured data.
-
 import { signatureBytes, signDigest } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { type Hash, ZERO_ADDRESS } from '../../core/hex.ts'

@@ -1,5 +1,4 @@
 // eth: accounts at a block, and proofs of them.
-
 import { invalidParams, limitExceeded } from '../../core/errors.ts'
 import { type Address, type Hash, quantityFromBigint, wordFromBigint } from '../../core/hex.ts'
 import { nextTurn } from '../../core/yield.ts'

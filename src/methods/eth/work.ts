@@ -1,5 +1,4 @@
 // eth: work for miners, and hash rates.
-
 import { wordFromBigint } from '../../core/hex.ts'
 import { firstIndex } from '../../core/search.ts'
 import { type BlockTree, headOf } from '../../node/ledger/blocktree.ts'

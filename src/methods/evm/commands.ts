@@ -1,5 +1,4 @@
 // evm: snapshots, mining, block times, and impersonation.
-
 import { DevchainError } from '../../core/errors.ts'
 import { number, time } from '../../core/format.ts'
 import { addKeyless, removeKeyless } from '../../node/accounts/accounts.ts'

@@ -1,5 +1,4 @@
 // hardhat: accounts and impersonation, mining and the pool, chain information, reset, logging, and compilations.
-
 import { MAX_UINT64 } from '../../core/bigints.ts'
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import { DevchainError, invalidParams, printValue } from '../../core/errors.ts'

@@ -1,7 +1,6 @@
 // ots: the methods of the Otterscan explorer, in level 8 of its API. Quantities are hex
 // everywhere; where serving nodes differ (logs in receipts, `value` null in calls that move none), the
 // shorter form is used, as the explorer requests whole receipts when it needs them.
-
 import type { Address, Hash } from '../../core/hex.ts'
 import { whenThere } from '../../core/promises.ts'
 import { type CallFrame, type FlatFrame, flatten, recordCalls } from '../../evm/tracers/calls.ts'

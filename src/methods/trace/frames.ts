@@ -3,7 +3,6 @@
 // creations are listed, `trace_get` takes a position in the tree of frames, and `trace_filter`
 // checks each frame's own sender and receiver. As every frame, the outermost has the gas left when it
 // began and the gas it used itself: without intrinsic gas, and before refunds.
-
 import { type Address, type Hash, quantityFromBigint } from '../../core/hex.ts'
 import type { MaybePromise } from '../../core/promises.ts'
 import { type CallFrame, flatten, recordCalls } from '../../evm/tracers/calls.ts'

@@ -1,7 +1,6 @@
 // Accelerator: makes the frames of mined transactions without inner calls from their receipts, without running them again.
 // It gains three quarters of a small call tree (rows smallCallTracerPerS, blockCallTracerMs). Its door is `ofAlone` of a recorder, which gets
 // `outermostFrame`; without it each transaction runs again, which test/methods/tracing/alone.test.ts compares it with.
-
 import { larger } from '../../core/bigints.ts'
 import type { ExecutedTransaction } from '../../node/ledger/blockrecord.ts'
 import { floorDataGas } from '../../protocol/fees.ts'

@@ -1,5 +1,4 @@
 // The parts of trace_replay… and trace_call: frames, state difference and operations, as requested.
-
 import { hexFromBytes, quantityFromBigint, wordFromBigint } from '../../core/hex.ts'
 import type { Tracer } from '../../evm/executor.ts'
 import { recordCalls } from '../../evm/tracers/calls.ts'

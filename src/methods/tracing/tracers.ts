@@ -1,5 +1,4 @@
 // The tracers of debug_trace… by name: each provides hooks for a run, and writes the result.
-
 import { invalidParams, printValue } from '../../core/errors.ts'
 import { hexFromBytes, quantityFromBigint } from '../../core/hex.ts'
 import { isObject } from '../../core/objects.ts'

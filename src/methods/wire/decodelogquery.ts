@@ -1,5 +1,4 @@
 // Decodes log queries: eth_getLogs, filters and subscriptions.
-
 import type { Hash } from '../../core/hex.ts'
 import type { LogQuery, TopicFilter } from '../../node/events/logs.ts'
 import { address, hash } from '../../rpc/primitives.ts'

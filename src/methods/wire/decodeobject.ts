@@ -1,5 +1,4 @@
 // Decodes objects in requests: transactions, overrides, filters.
-
 import { MAX_UINT64 } from '../../core/bigints.ts'
 import { invalidParams } from '../../core/errors.ts'
 import { list, quantity } from '../../rpc/primitives.ts'

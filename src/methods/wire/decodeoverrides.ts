@@ -1,5 +1,4 @@
 // Decodes geth's state and block overrides.
-
 import { type Hash, wordFromBigint } from '../../core/hex.ts'
 import type { AccountOverride, BlockOverrides, StateOverrides } from '../../node/calls/overrides.ts'
 import { optional, type Param } from '../../rpc/method.ts'

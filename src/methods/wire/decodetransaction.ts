@@ -1,5 +1,4 @@
 // Decodes the transaction object of eth_sendTransaction, eth_call and similar methods.
-
 import { equalBytes, type Hash } from '../../core/hex.ts'
 import type { BlobRequest, TransactionRequest } from '../../node/calls/request.ts'
 import { blobHash, CELLS } from '../../protocol/transactions/sidecar.ts'

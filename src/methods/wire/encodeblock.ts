@@ -1,5 +1,4 @@
 // Encodes blocks.
-
 import type { Hash } from '../../core/hex.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import type { Upstream } from '../../node/ledger/upstream.ts'

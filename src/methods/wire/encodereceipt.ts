@@ -1,5 +1,4 @@
 // Encodes receipts and logs, and receipts as the bytes that are hashed.
-
 import type { LogEntry } from '../../node/events/logs.ts'
 import {
   type BlockRecord,

@@ -1,5 +1,4 @@
 // Small parts of all views: hashes and addresses to copy, states of a read, panels and facts.
-
 import { useState } from 'preact/hooks'
 import { number as count, seen, short } from '../../core/format.ts'
 import { cut, isAddress, isHash, nameText } from '../data/format.ts'

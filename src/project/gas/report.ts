@@ -1,5 +1,4 @@
 // Counts gas used by a project's functions as blocks are mined; later reverts do not change it.
-
 import { plural } from '../../core/format.ts'
 import type { Address } from '../../core/hex.ts'
 import { getOrMake } from '../../core/lrucache.ts'

@@ -1,5 +1,4 @@
 // Encodes peers for admin and devchain.
-
 import { type PeerInfo, printEndpoint, type SyncStatus } from '../../../node/peers.ts'
 import { boolean, hash, list, nullable, text } from '../../../rpc/primitives.ts'
 import type { Encoder } from '../../../rpc/schema.ts'

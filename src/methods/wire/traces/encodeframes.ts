@@ -1,5 +1,4 @@
 // Encodes a run's frames: geth's call tree, and OpenEthereum's flat list.
-
 import { type Hash, hexFromBytes, quantityFromBigint } from '../../../core/hex.ts'
 import {
   type CallFrame,

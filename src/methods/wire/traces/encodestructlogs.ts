@@ -1,5 +1,4 @@
 // Writes geth's struct logs as text: a run may have millions, so none is kept as a value.
-
 import { wordFromBigint } from '../../../core/hex.ts'
 import type { Step } from '../../../evm/executor.ts'
 import type {
