@@ -88,7 +88,7 @@ async function textOf(response: http.IncomingMessage): Promise<string> {
     if (length > MOST_BYTES) throw new Error(`an answer of more than ${MOST_BYTES} bytes`)
   }
   const bytes = Buffer.concat(parts)
-  const isZipped = response.headers['content-encoding'] === 'gzip'
+  const isZipped = /^(x-)?gzip$/i.test(response.headers['content-encoding'] ?? '')
   // TextDecoder drops the byte order mark that some gateways add
   return new TextDecoder().decode(isZipped ? gunzipSync(bytes) : bytes)
 }

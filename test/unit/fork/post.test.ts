@@ -21,9 +21,9 @@ function post(url: URL, headers: Readonly<Record<string, string>> = {}): Promise
   return poster.post('{}', 10_000).then(({ text }) => text)
 }
 
-test('Poster reads a compressed response', async () => {
+test.each(['gzip', 'GZIP', 'x-gzip'])('Poster reads a %s response', async (encoding) => {
   const url = await serve((_, response) => {
-    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{"result":1}'))
+    response.writeHead(200, { 'content-encoding': encoding }).end(gzipSync('{"result":1}'))
   })
   expect(await post(url)).toBe('{"result":1}')
 })
