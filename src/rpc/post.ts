@@ -1,6 +1,7 @@
 // Posts over kept connections with Node's http client: loading `fetch` adds 20 ms or more to a start.
 import http from 'node:http'
 import { gunzipSync } from 'node:zlib'
+import { attempt } from '../core/errors.ts'
 import { getOrMake } from '../core/lrucache.ts'
 
 const MOST_CONNECTIONS = 8
@@ -16,6 +17,8 @@ export interface HttpResponse {
   readonly status: number
   readonly text: string
   readonly retryAfter: string | undefined
+  /** Of a redirect that is not followed. */
+  readonly location?: string | undefined
 }
 
 type Headers = Readonly<Record<string, string>>
@@ -44,9 +47,11 @@ export class Poster {
         const text = await textOf(response)
         const { statusCode: status = 0, headers } = response
         const { location, 'retry-after': retryAfter } = headers
-        const isMoved = MOVED.has(status) && location !== undefined && moves < MOST_MOVES
-        if (!isMoved) return { status, text, retryAfter }
-        at = new URL(location, at)
+        const next = location === undefined ? undefined : attempt(() => new URL(location, at))
+        const isHttp = /^https?:$/.test(next?.protocol ?? '')
+        const isMoved = MOVED.has(status) && isHttp && moves < MOST_MOVES
+        if (!isMoved) return { status, text, retryAfter, location: next?.href ?? location }
+        at = next!
       }
     } catch (error) {
       throw end.aborted ? end.reason : error

@@ -111,12 +111,16 @@ function repliesOf(
   asks: readonly UpstreamRequest[],
   shown: Shown,
 ): readonly UpstreamReply[] {
-  const { status, text } = answer
+  const { status, text, location } = answer
   const { where, clean } = shown
   const retryAfterMs = waitOf(answer.retryAfter)
   const said = (): string => clean(text.trim() || '(empty response)')
   if (status === 429 || status === 503) {
     throw new ProviderFailure('limited', `${where}: ${status} ${said()}`, retryAfterMs)
+  }
+  if (status >= 300 && status < 400 && location !== undefined) {
+    const message = `${where} answered ${status}, a redirect to ${shownUrl(location)}: name the URL of the node itself`
+    throw new ProviderFailure('final', message)
   }
   const json = jsonIn(text)
   if (Array.isArray(json) && asks.length > 1) return inOrder(json, asks.length, answer, shown)

@@ -452,6 +452,22 @@ describe('the budget for one piece of work', () => {
 })
 
 describe('a failed request', () => {
+  test.each([
+    [302, '/?key=abcdefgh', '127\\.0\\.0\\.1:\\d+/…'],
+    [303, 'https://login.example/?key=abcdefgh', 'login\\.example/…'],
+    [301, 'ftp://files.example', 'files\\.example'],
+    [308, 'https://[', 'a text that is no URL'],
+  ])('that is a redirect %i to %s is reported at once', async (status, location, shown) => {
+    await using upstream = await startUpstream()
+    const fault = { status, body: 'elsewhere', headers: { location } }
+    upstream.faults.next.push(fault, fault, fault, fault)
+    const watched = clientOf([upstream.url])
+    await expect(askMany(watched, 2)).rejects.toThrow(
+      new RegExp(` answered ${status}, a redirect to (\\w+://)?${shown}: name the URL of the node`),
+    )
+    expect(watched.waits).toEqual([])
+  })
+
   test('is retried, then reported with its cause', async () => {
     await using upstream = await startUpstream()
     upstream.faults.next.push({ status: 502, body: '<html>bad gateway</html>' })
