@@ -1,6 +1,7 @@
 // The subscriptions of WebSocket sessions: decides which notifications a change sends to which session.
 import { limitExceeded } from '../../core/errors.ts'
 import { type Hex, hexFromBytes } from '../../core/hex.ts'
+import { getOrMake } from '../../core/lrucache.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { type Announcements, announcementsOf } from '../../node/events/changes.ts'
 import { headChange } from '../../node/ledger/blocktree.ts'
@@ -119,29 +120,26 @@ export class Subscriptions {
 
   #ofSession(session: Session, chain: Chain): Own {
     const { members, stopListening } = this.#audienceOf(chain)
-    const known = members.get(session)
-    if (known !== undefined) return known
-    const own: Own = new Map()
-    members.set(session, own)
-    session.onClose(() => {
-      for (const id of own.keys()) this.#callWatchers.delete(id)
-      own.clear()
-      members.delete(session)
-      if (members.size > 0) return
-      stopListening()
-      this.#audiences.delete(chain)
+    return getOrMake(members, session, () => {
+      const own: Own = new Map()
+      session.onClose(() => {
+        for (const id of own.keys()) this.#callWatchers.delete(id)
+        own.clear()
+        members.delete(session)
+        if (members.size > 0) return
+        stopListening()
+        this.#audiences.delete(chain)
+      })
+      return own
     })
-    return own
   }
 
   #audienceOf(chain: Chain): Audience {
-    const known = this.#audiences.get(chain)
-    if (known !== undefined) return known
-    const members: Audience['members'] = new Map()
-    const stopListening = chain.onChange((change) => notify(members, announcementsOf(change)))
-    const audience = { members, stopListening }
-    this.#audiences.set(chain, audience)
-    return audience
+    return getOrMake(this.#audiences, chain, () => {
+      const members: Audience['members'] = new Map()
+      const stopListening = chain.onChange((change) => notify(members, announcementsOf(change)))
+      return { members, stopListening }
+    })
   }
 }
 

@@ -1,5 +1,5 @@
 // The chain as the page knows it: its head, what it read, and what a revert or a reorg left behind.
-import { LruCache } from '../../core/lrucache.ts'
+import { getOrMake, LruCache } from '../../core/lrucache.ts'
 import { CallError, RpcSocket } from './socket.ts'
 
 export type Head = Readonly<{ number: number; hash: string }>
@@ -103,22 +103,20 @@ class ChainClient extends EventTarget {
 
   /** Reads once for all who ask at the same time. Never rejects. */
   read(key: string, method: string, params: readonly unknown[], span: Lifetime): Promise<Kept> {
-    const running = this.#running.get(key)
-    if (running !== undefined) return running
-    const stamp = this.stampOf(span)
-    const reading = this.socket
-      .request(method, params, /trace/i.test(method))
-      .then(
-        ({ result, size }) => ({ value: result, error: undefined, stamp, size }),
-        (error: Error) => ({ value: undefined, error, stamp, size: 100 }),
-      )
-      .then((kept) => {
-        this.#running.delete(key)
-        if (this.#view.status === 'open') this.#kept.set(key, kept)
-        return kept
-      })
-    this.#running.set(key, reading)
-    return reading
+    return getOrMake(this.#running, key, () => {
+      const stamp = this.stampOf(span)
+      return this.socket
+        .request(method, params, /trace/i.test(method))
+        .then(
+          ({ result, size }) => ({ value: result, error: undefined, stamp, size }),
+          (error: Error) => ({ value: undefined, error, stamp, size: 100 }),
+        )
+        .then((kept) => {
+          this.#running.delete(key)
+          if (this.#view.status === 'open') this.#kept.set(key, kept)
+          return kept
+        })
+    })
   }
 
   /** Notifications of this kind from now on, through all connections. */
