@@ -15,6 +15,7 @@ import { eip1193Provider } from './client/eip1193.ts'
 import { httpProvider } from './client/http.ts'
 import type { Provider } from './client/provider.ts'
 import { withWaitBudget } from './client/waitbudget.ts'
+import { webSocketProvider } from './client/websocket.ts'
 import { Lineage } from './lineage.ts'
 import { type RemoteBlock, readBlock, recordOf } from './network/header.ts'
 import { type Asker, type BlockPoint, ForkedNetwork, pointOf } from './network/network.ts'
@@ -112,7 +113,12 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
     const store = recording === undefined ? kept : layered(recording, kept)
     const moveTo = async (url: string): Promise<void> => {
       const other = providersOf({ urls: [url], block: undefined }, settings)
-      await requireSameBlock(other, found.block, { ...limits, mustAnswer: true }, client.name)
+      try {
+        await requireSameBlock(other, found.block, { ...limits, mustAnswer: true }, client.name)
+      } catch (error) {
+        for (const { close } of other) close?.()
+        throw error
+      }
       client.use(other)
     }
     void found.pruned?.then((refused) => {
@@ -161,7 +167,10 @@ function providersOf({ urls, provider }: ForkChoice, settings: ForkSettings): Pr
   const isTrusted = (url: string): boolean =>
     headerUrls === undefined || headerUrls.some((each) => hostOf(each) === hostOf(url))
   const headers = Object.fromEntries(forkHeader.map(headerOf))
-  return urls.map((url) => httpProvider(url, isTrusted(url) ? headers : {}))
+  return urls.map((url) => {
+    const open = /^ws/i.test(url) ? webSocketProvider : httpProvider
+    return open(url, isTrusted(url) ? headers : {})
+  })
 }
 
 function hostOf(url: string): string | undefined {

@@ -34,11 +34,11 @@ export interface ForkRequest {
 const BLOCK = /^(-?\d+|0x[0-9a-fA-F]{1,64}|latest|safe|finalized|earliest)$/
 
 const URL_WITH_BLOCK =
-  /^(https?:\/\/\S+?)(?:@(-?\d+|0x[0-9a-fA-F]{1,64}|latest|safe|finalized|earliest))?$/i
+  /^((?:http|ws)s?:\/\/\S+?)(?:@(-?\d+|0x[0-9a-fA-F]{1,64}|latest|safe|finalized|earliest))?$/i
 
 /** Text after the last `@` that is neither a block nor a host: a misspelled block, which would be used as a host or path. */
 const URL_WITH_OTHER =
-  /^https?:\/\/(?:(?:localhost|[\w-]+(?:\.[\w-]+)+|\[[\da-f:.]+\])(?::\d*)?@(?:[\w-]*|-?\d+\.\d+)|[^/]+\/.*[^/]@[\w-]*)$/i
+  /^(?:http|ws)s?:\/\/(?:(?:localhost|[\w-]+(?:\.[\w-]+)+|\[[\da-f:.]+\])(?::\d*)?@(?:[\w-]*|-?\d+\.\d+)|[^/]+\/.*[^/]@[\w-]*)$/i
 
 export const FORK_BLOCKS =
   'a block: a number, a hash, a tag (latest, safe, finalized, earliest), or -N for N blocks before the newest'
@@ -89,7 +89,7 @@ function readFork(value: unknown): ForkChoice | undefined {
 
 function readTexts(texts: readonly unknown[]): ForkChoice | undefined {
   const parts = texts.flatMap((each) =>
-    typeof each === 'string' ? each.split(/,(?=https?:)/) : [''],
+    typeof each === 'string' ? each.split(/,(?=(?:http|ws)s?:)/) : [''],
   )
   const matches = parts.map((part) => URL_WITH_BLOCK.exec(part.trim()))
   const blocks = new Set(matches.flatMap((match) => match?.[2]?.toLowerCase() ?? []))
@@ -136,7 +136,7 @@ function showHeaders(value: unknown): string {
 const forkChoice: Type<ForkChoice> = {
   placeholder: 'URL[@BLOCK]',
   expected:
-    'a node URL (https://… or http://…), optionally with @ and a block: a number, a hash, a tag, or -N for N blocks before the newest (in a program also {url, block} or {provider, block})',
+    'a node URL (http, https, ws or wss), optionally with @ and a block: a number, a hash, a tag, or -N for N blocks before the newest (in a program also {url, block} or {provider, block})',
   read: readFork,
   // URLs may contain keys and are never printed
   print: ({ urls, block }) => `${urls.length} URLs${block === undefined ? '' : ` at ${block}`}`,
@@ -177,7 +177,7 @@ export class ForkTable {
   }
   readonly forkHeader: Option<readonly string[]> = {
     type: headers,
-    sentence: 'HTTP header for requests to the forked network; repeatable',
+    sentence: 'HTTP header for requests to the forked network (ws: for the handshake); repeatable',
     default: [],
   }
   /** Milliseconds. */

@@ -7,7 +7,8 @@ import { getOrMake } from '../core/lrucache.ts'
 const MOST_CONNECTIONS = 8
 
 /** Bytes of a response. */
-const MOST_BYTES = 268_435_456
+export const MOST_BYTES = 268_435_456
+export const TOO_LONG: string = `an answer of more than ${MOST_BYTES} bytes`
 
 /** Redirects that are followed, and how many in a row. */
 const MOVED: ReadonlySet<number | undefined> = new Set([301, 302, 307, 308])
@@ -17,7 +18,7 @@ export interface HttpResponse {
   readonly status: number
   readonly text: string
   readonly retryAfter: string | undefined
-  /** Of a redirect that is not followed. */
+  /** Of a redirect, absolute if it is valid. */
   readonly location?: string | undefined
 }
 
@@ -44,14 +45,11 @@ export class Poster {
       let at = this.#url
       for (let moves = 0; ; moves++) {
         const response = await this.#send(at, body, end)
-        const text = await textOf(response)
-        const { statusCode: status = 0, headers } = response
-        const { location, 'retry-after': retryAfter } = headers
-        const next = location === undefined ? undefined : attempt(() => new URL(location, at))
-        const isHttp = /^https?:$/.test(next?.protocol ?? '')
-        const isMoved = MOVED.has(status) && isHttp && moves < MOST_MOVES
-        if (!isMoved) return { status, text, retryAfter, location: next?.href ?? location }
-        at = next!
+        const answer = await readResponse(response, at)
+        const { status, location = '' } = answer
+        const isHttp = URL.canParse(location) && /^https?:/.test(location)
+        if (!isHttp || !MOVED.has(status) || moves === MOST_MOVES) return answer
+        at = new URL(location)
       }
     } catch (error) {
       throw end.aborted ? end.reason : error
@@ -84,16 +82,24 @@ export class Poster {
   }
 }
 
-async function textOf(response: http.IncomingMessage): Promise<string> {
+/** @param at the URL that it comes from */
+export async function readResponse(response: http.IncomingMessage, at: URL): Promise<HttpResponse> {
   const parts: Buffer[] = []
   let length = 0
   for await (const part of response) {
     parts.push(part as Buffer)
     length += (part as Buffer).length
-    if (length > MOST_BYTES) throw new Error(`an answer of more than ${MOST_BYTES} bytes`)
+    if (length > MOST_BYTES) throw new Error(TOO_LONG)
   }
   const bytes = Buffer.concat(parts)
-  const isZipped = /^(x-)?gzip$/i.test(response.headers['content-encoding'] ?? '')
+  const {
+    location,
+    'content-encoding': encoding = '',
+    'retry-after': retryAfter,
+  } = response.headers
   // TextDecoder drops the byte order mark that some gateways add
-  return new TextDecoder().decode(isZipped ? gunzipSync(bytes) : bytes)
+  const isZipped = /^(x-)?gzip$/i.test(encoding)
+  const text = new TextDecoder().decode(isZipped ? gunzipSync(bytes) : bytes)
+  const next = location && (attempt(() => new URL(location, at).href) ?? location)
+  return { status: response.statusCode ?? 0, text, retryAfter, location: next }
 }

@@ -41,7 +41,7 @@ const REQUESTS: readonly Request[] = [
   ['secret_import', [KEY, PASS]],
   ['wallet_importKey', [KEY]],
   ['eth_importRawKey', { privateKey: KEY }],
-  ['hardhat_reset', [{ forking: { jsonRpcUrl: 'ws://node.example/v3/correct' } }]],
+  ['hardhat_reset', [{ forking: { jsonRpcUrl: 'ftp://node.example/v3/correct' } }]],
   ['hardhat_reset', [{ forking: { jsonRpcUrl: 'http://node.example/correct', blockNumber: 'x' } }]],
   ['anvil_reset', { options: { forking: { jsonRpcUrl: 'http://correct:horse@node.example@x' } } }],
   ['anvil_setRpcUrl', ['http://node.example/v3/correct@5']],

@@ -128,7 +128,7 @@ describe('src', () => {
   test.each([
     ['commander', ['cli']],
     ['ora', ['cli']],
-    ['ws', ['server', 'link']],
+    ['ws', ['server', 'link', 'fork']],
     ['@ethereumjs/vm', ['evm']],
     ['@ethereumjs/evm', ['evm']],
     ['@ethereumjs/common', ['evm']],

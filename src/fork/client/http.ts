@@ -1,5 +1,4 @@
 // Carries requests over HTTP.
-import { invalidParams } from '../../core/errors.ts'
 import { jsonIn } from '../../core/objects.ts'
 import { type HttpResponse, JSON_HEADERS, Poster } from '../../rpc/post.ts'
 import type { Json } from '../../rpc/schema.ts'
@@ -12,7 +11,14 @@ import {
   type UpstreamReply,
   type UpstreamRequest,
 } from './provider.ts'
-import { type Cleaner, cleanerOf, decoded, isPrivateUrl, shownUrl } from './urls.ts'
+import {
+  type Cleaner,
+  endpointOf,
+  type Headers,
+  isPrivateUrl,
+  type Shown,
+  shownUrl,
+} from './urls.ts'
 
 /** Batch size before the service's limit is known: common services accept this many. */
 const MOST_AT_ONCE = 100
@@ -33,58 +39,33 @@ const PASSING_STATUSES = new Set([408, 425])
 /** JSON-RPC codes that blame the request itself. */
 const REFUSED_CODES = new Set([3, -32602])
 
-type Headers = Readonly<Record<string, string>>
-
-/** @throws {DevchainError} `INVALID_PARAMS` unless it is an HTTP URL */
-export function httpProvider(url: string, headers: Headers = {}): Provider {
-  const own = readUrl(url)
-  const { username, password, href } = own
-  own.username = ''
-  own.password = ''
+/** @throws {DevchainError} `INVALID_PARAMS` for an invalid URL */
+export function httpProvider(url: string, given: Headers = {}): Provider {
+  const endpoint = endpointOf(url, given)
   // on a local node, compression costs time and saves none
-  const accepted = isPrivateUrl(href) ? {} : { 'accept-encoding': 'gzip' }
-  const sent: Record<string, string> = { ...JSON_HEADERS, ...accepted, ...headers }
-  const secrets = Object.values(headers)
-  if (username !== '' || password !== '') {
-    const pair = [username, password].map(decoded).join(':')
-    sent.authorization ??= `Basic ${Buffer.from(pair).toString('base64')}`
-    secrets.push(sent.authorization)
-  }
-  const poster = new Poster(own, sent)
-  const shown = { where: shownUrl(url), clean: cleanerOf(url, secrets) }
+  const accepted = isPrivateUrl(url) ? {} : { 'accept-encoding': 'gzip' }
+  const poster = new Poster(endpoint.url, { ...JSON_HEADERS, ...accepted, ...endpoint.headers })
   return {
-    name: shown.where,
+    name: endpoint.where,
     mostAtOnce: MOST_AT_ONCE,
     send: async (asks, timeoutMs) => {
       const envelopes = asks.map((ask, id) => ({ jsonrpc: '2.0', id, ...ask }))
       const body = JSON.stringify(asks.length === 1 ? envelopes[0] : envelopes)
-      return repliesOf(await answerOf(poster, body, timeoutMs, shown), asks, shown)
+      const answer = await answerOf(() => poster.post(body, timeoutMs), timeoutMs, endpoint)
+      return repliesOf(answer, asks, endpoint)
     },
     close: () => poster.close(),
   }
 }
 
-function readUrl(url: string): URL {
-  const read = URL.canParse(url) ? new URL(url) : undefined
-  if (read !== undefined && /^https?:$/.test(read.protocol)) return read
-  const message = `fork: expected a node URL, beginning with http:// or https://, got ${shownUrl(url)}`
-  throw invalidParams(message)
-}
-
-interface Shown {
-  readonly where: string
-  /** Removes keys from what the server says. */
-  readonly clean: Cleaner
-}
-
-async function answerOf(
-  poster: Poster,
-  body: string,
+/** @param post rejects with the error of a connection, or a `TimeoutError` */
+export async function answerOf<Answer>(
+  post: () => Promise<Answer>,
   timeoutMs: number,
   { where, clean }: Shown,
-): Promise<HttpResponse> {
+): Promise<Answer> {
   try {
-    return await poster.post(body, timeoutMs)
+    return await post()
   } catch (error) {
     const { name, message, code } = error as NodeJS.ErrnoException
     const late = `no answer within ${Math.round(timeoutMs / 10) / 100} s`
@@ -105,11 +86,15 @@ function waitOf(value: string | undefined): number | undefined {
   return seconds >= 0 ? Math.round(seconds * 1000) : undefined
 }
 
-/** Parses the response, which may come from a gateway. */
-function repliesOf(
-  answer: HttpResponse,
+/**
+ * Parses the response, which may come from a gateway.
+ * @param id of the only request
+ */
+export function repliesOf(
+  answer: HttpResponse & { readonly json?: unknown },
   asks: readonly UpstreamRequest[],
   shown: Shown,
+  id = 0,
 ): readonly UpstreamReply[] {
   const { status, text, location } = answer
   const { where, clean } = shown
@@ -122,11 +107,11 @@ function repliesOf(
     const message = `${where} answered ${status}, a redirect to ${shownUrl(location)}: name the URL of the node itself`
     throw new ProviderFailure('final', message)
   }
-  const json = jsonIn(text)
+  const json = answer.json ?? jsonIn(text)
   if (Array.isArray(json) && asks.length > 1) return inOrder(json, asks.length, answer, shown)
   const single = Array.isArray(json) && json.length === 1 ? json[0] : json
   const reply = replyOf(single, answer, clean)
-  if (reply !== undefined && asks.length === 1 && (idOf(single) ?? 0) === 0) return [reply]
+  if (reply !== undefined && asks.length === 1 && (idOf(single) ?? id) === id) return [reply]
   const error = reply !== undefined && 'error' in reply ? reply.error : undefined
   if (error !== undefined && isLimitError(error)) {
     throw new ProviderFailure('limited', `${where}: ${error.message}`, retryAfterMs)
@@ -162,7 +147,7 @@ function inOrder(
 }
 
 /** Undefined: the reply names no request. */
-function idOf(value: unknown): number | undefined {
+export function idOf(value: unknown): number | undefined {
   const { id } = (value ?? {}) as { id?: unknown }
   return id === undefined || id === null || id === '' ? undefined : Number(id)
 }

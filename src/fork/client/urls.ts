@@ -1,6 +1,6 @@
 // Shows URLs in logs and errors by their host only: path, query, user info and headers may hold keys.
 import { isIP } from 'node:net'
-import { attempt } from '../../core/errors.ts'
+import { attempt, invalidParams } from '../../core/errors.ts'
 import type { Json } from '../../rpc/schema.ts'
 
 /** The scheme, host and port; an invalid URL is not shown at all. */
@@ -9,6 +9,39 @@ export function shownUrl(url: string): string {
   const { protocol, host, pathname, search, username } = new URL(url)
   const hasMore = pathname.length > 1 || search !== '' || username !== ''
   return `${protocol}//${host}${hasMore ? '/…' : ''}`
+}
+
+export type Headers = Readonly<Record<string, string>>
+
+export interface Shown {
+  readonly where: string
+  /** Removes keys from what the server says. */
+  readonly clean: Cleaner
+}
+
+/** Where requests go. */
+export interface Endpoint extends Shown {
+  /** Without a fragment, and without user and password, which are a header. */
+  readonly url: URL
+  readonly headers: Headers
+}
+
+/** @throws {DevchainError} `INVALID_PARAMS` unless it is a URL of HTTP or WebSocket */
+export function endpointOf(text: string, given: Headers): Endpoint {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !/^(http|ws)s?:$/.test(url.protocol)) {
+    throw invalidParams(`fork: expected a node URL (http, https, ws or wss), got ${shownUrl(text)}`)
+  }
+  const { username, password } = url
+  url.username = ''
+  url.password = ''
+  url.hash = ''
+  const headers: Record<string, string> = { ...given }
+  if (username !== '' || password !== '') {
+    const pair = [username, password].map(decoded).join(':')
+    headers.authorization ??= `Basic ${Buffer.from(pair).toString('base64')}`
+  }
+  return { url, headers, where: shownUrl(text), clean: cleanerOf(text, Object.values(headers)) }
 }
 
 export interface Cleaner {
@@ -50,7 +83,7 @@ const LEAST_ALONE = 8
 
 /** Parts of URLs that are no keys. */
 const WORDS =
-  /^(rpc|json-?rpc|api|https?|evm|eth|ethereum|mainnet|sepolia|hoodi|polygon|arbitrum|optimism|base)$/i
+  /^(rpc|json-?rpc|api|https?|wss|evm|eth|ethereum|mainnet|sepolia|hoodi|polygon|arbitrum|optimism|base)$/i
 
 function patternOf(secret: string): string | RegExp {
   if (secret.length >= LEAST_ALONE) return secret
@@ -70,7 +103,7 @@ function secretsOf(url: string): readonly string[] {
 }
 
 /** A part with invalid escapes stays as it is. */
-export function decoded(part: string): string {
+function decoded(part: string): string {
   return attempt(() => decodeURIComponent(part)) ?? part
 }
 

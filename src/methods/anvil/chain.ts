@@ -316,7 +316,7 @@ export const anvilChainMethods: Methods = [
       const read = readForkUrl(url)
       const [node] = read?.urls ?? []
       if (node === undefined || read?.block !== undefined) {
-        const message = `url: expected a node URL, https://… or http://…, and no block, got ${showFork(url)}`
+        const message = `url: expected a node URL (http, https, ws or wss) and no block, got ${showFork(url)}`
         throw invalidParams(message)
       }
       const isForked = chain.state.tree.network !== undefined

@@ -90,7 +90,7 @@ function orderOf(
   if (jsonRpcUrl === undefined) return { url: undefined, block: blockNumber }
   const read = readForkUrl(jsonRpcUrl)
   if (read === undefined) {
-    const message = `${path}.jsonRpcUrl: expected a node URL, https://… or http://…, got ${showFork(jsonRpcUrl)}`
+    const message = `${path}.jsonRpcUrl: expected a node URL (http, https, ws or wss), got ${showFork(jsonRpcUrl)}`
     throw invalidParams(message)
   }
   if (read.block !== undefined && blockNumber !== undefined) {

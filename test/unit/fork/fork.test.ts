@@ -509,9 +509,9 @@ describe('evm_reset of a fork', () => {
       /the forked network did not answer: http:\/\/127.0.0.1:1/,
     ],
     // which would be asked for as a host
-    [{ jsonRpcUrl: 'http://127.0.0.1:1@soon' }, /jsonRpcUrl: expected a node URL, .*@soon/],
+    [{ jsonRpcUrl: 'http://127.0.0.1:1@soon' }, /jsonRpcUrl: expected a node URL .*@soon/],
     [{ jsonRpcUrl: 'http://127.0.0.1:1@-1.5' }, /jsonRpcUrl: expected a node URL/],
-    [{ jsonRpcUrl: 'ws://127.0.0.1:1' }, /jsonRpcUrl: .* got ws:\/\/127.0.0.1:1/],
+    [{ jsonRpcUrl: 'ftp://127.0.0.1:1' }, /jsonRpcUrl: .* got ftp:\/\/127.0.0.1:1/],
     [{ jsonRpcUrl: 'http://127.0.0.1:1@5', blockNumber: 5 }, /expected one block, got @5 and/],
     [{ blockNumber: 99 }, /has no block 99; its newest is 2/],
     [{ blockNumber: 'soon' }, /blockNumber: expected a block: a number, a hash, .* got "soon"/],
@@ -553,8 +553,8 @@ describe('anvil_setRpcUrl', () => {
     await expect(fork.ask('anvil_setRpcUrl', other.url)).rejects.toThrow(
       /has no block 2, which is 0x[0-9a-f]{64} of http/,
     )
-    for (const wrong of ['http://127.0.0.1:1@2', 'ws://127.0.0.1:1', 'soon', '']) {
-      const words = /^url: expected a node URL, .* and no block, got /
+    for (const wrong of ['http://127.0.0.1:1@2', 'ftp://127.0.0.1:1', 'soon', '']) {
+      const words = /^url: expected a node URL .* and no block, got /
       await expect(fork.ask('anvil_setRpcUrl', wrong)).rejects.toThrow(words)
     }
     const beyond = 'http://127.0.0.1:1'
@@ -588,6 +588,7 @@ describe('a fork is refused', () => {
     ...['127.0.0.1:8545', 'localhost', '[::1]:8545', 'rpc.example.io', 'rpc.example.io/v3/KEY'].map(
       (host) => [{ fork: `http://${host}@pending` }, /fork: expected a node URL/] as const,
     ),
+    [{ fork: 'wss://rpc.example.io@pending' }, /fork: expected a node URL/],
     [{ fork: { url: 'http://127.0.0.1:1', block: 'newest' } }, /fork: expected a node URL/],
     [{ chainId: 'remote' }, /--chain-id remote needs --fork URL/],
     [{ forkRecord: 'x' }, /--fork-record needs --fork URL/],
