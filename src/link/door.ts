@@ -32,13 +32,7 @@ export class LinkEntrance implements PeersDoor {
     head: Buffer,
   ): Promise<string | undefined> => {
     if (this.#isFork) return FORK
-    const network = await this.load()
-    const refusal = this.takesLinks
-      ? network.refusalOf(request)
-      : 'this node refuses links (--no-link)'
-    if (refusal === undefined) network.accept(request, socket, head)
-    else network.logRefused(request, refusal)
-    return refusal
+    return (await this.load()).accept(request, socket, head)
   }
 
   /** True: the chain starts from another network's state, which no peer has. */

@@ -16,7 +16,7 @@ import { accept, dial, remoteOf } from './peers/sockets.ts'
 import { forkIdsOf, helloOf, isOpen, type NodeIdentity } from './protocol/handshake.ts'
 import { LIMITS, type Limits } from './protocol/limits.ts'
 import type { PeerMessage } from './protocol/link.ts'
-import type { Pipe } from './protocol/pipe.ts'
+import type { Pipe, RemoteEnd } from './protocol/pipe.ts'
 import { systemTiming, type Timing } from './protocol/timing.ts'
 import { Gossip } from './sync/gossip.ts'
 import { blocksFor, headersFor, transactionsFor } from './sync/serving.ts'
@@ -105,26 +105,26 @@ export class PeerNetwork implements Peers {
     if (urls.length > 0) await this.#table.settled(FIRST_LINK_MS)
   }
 
-  accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    accept(request, socket, head, (pipe) => this.take(pipe))
+  /** @returns why a socket is refused; undefined: it is taken */
+  accept(request: IncomingMessage, socket: Duplex, head: Buffer): string | undefined {
+    const remote = remoteOf(request.socket)
+    const refusal = this.#refusalOf(remote)
+    if (refusal === undefined) accept(request, socket, head, (pipe) => this.take(pipe))
+    else this.#table.logRefused(remote, refusal)
+    return refusal
   }
 
   take(pipe: Pipe): void {
     this.#table.accept(pipe)
   }
 
-  /** Undefined: the link is taken. */
-  refusalOf({ socket }: IncomingMessage): string | undefined {
-    const { address } = remoteOf(socket)
+  #refusalOf({ address }: RemoteEnd): string | undefined {
+    const { linkHost, noLink } = this.#options.settings
+    if (noLink) return 'this node refuses links (--no-link)'
     if (this.#bans.has(address)) return `${address} is banned`
     if (this.#reputations.bannedMs(address) > 0) return `${address} is banned`
-    if (this.#options.settings.linkHost.includes('*') || this.#allowed.has(address))
-      return undefined
+    if (linkHost.includes('*') || this.#allowed.has(address)) return undefined
     return `links from ${address} are refused: allow them with --link-host ${address}`
-  }
-
-  logRefused({ socket }: IncomingMessage, reason: string): void {
-    this.#table.logRefused(remoteOf(socket), reason)
   }
 
   list(): readonly PeerInfo[] {

@@ -157,7 +157,8 @@ export class Link implements IntakeHolder {
       const stopTimer = timing.after(answerMs, () => {
         this.#open.delete(id)
         this.#options.listener.event('timeoutMessages')
-        reject(new LinkError(`no answer to ${kind} in ${answerMs} ms`, 'timeoutMessages'))
+        // without an event, as it is counted already
+        reject(new LinkError(`no answer to ${kind} in ${answerMs} ms`))
       })
       const settle = resolve as unknown as (reply: LinkMessage) => void
       this.#askedAt = timing.now()

@@ -85,10 +85,7 @@ export class BodyFetcher {
       if (error instanceof DevchainError) {
         peer.link.refuse(new LinkError(error.message, 'invalidMessages'))
       } else if (!(error instanceof LinkError)) throw error
-      // a timeout was counted already
-      else if (error.event !== undefined && error.event !== 'timeoutMessages') {
-        this.#options.note(peer, error.event)
-      }
+      else if (error.event !== undefined) this.#options.note(peer, error.event)
       return []
     } finally {
       this.#open.set(peer, this.#openAt(peer) - 1)

@@ -185,7 +185,7 @@ export class Gossip {
 
   #failed(peer: Peer, error: unknown): void {
     if (error instanceof LinkError) {
-      if (error.event !== undefined && error.event !== 'timeoutMessages') peer.link.refuse(error)
+      if (error.event !== undefined) peer.link.refuse(error)
     } else if (!(error instanceof DevchainError)) this.#options.onBug(error)
   }
 

@@ -310,7 +310,7 @@ export class Synchronizer {
     if (!(error instanceof LinkError || isMalformed)) throw error
     const event = error instanceof LinkError ? error.event : 'invalidMessages'
     // counted already, or nobody's fault
-    if (event === undefined || event === 'timeoutMessages') return error instanceof RejectedBlock
+    if (event === undefined) return error instanceof RejectedBlock
     this.#options.log({ kind: 'rejected', peer: nameOf(peer), reason: error.message })
     this.#options.note(peer, event)
     return true
