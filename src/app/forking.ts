@@ -102,12 +102,7 @@ export class Forking implements ForkStarter {
 
   /** Opens a fork that began in another thread, without a request. */
   async beginAgain(source: ForkSource): Promise<ForkBase> {
-    await this.#load()
-    const { settings, kept } = this.#options
-    const shared = await openShared(settingsAgain(settings, source, []), this.#options)
-    this.#open.push(shared)
-    kept?.add(shared)
-    const { base } = shared.fork
+    const base = await this.#begin(settingsAgain(this.#options.settings, source, []))
     this.#choice = { urls: source.urls, block: `${base.upstream.number}` }
     return base
   }

@@ -224,10 +224,8 @@ export function ownSettings(base: DevchainSettings, options: object): DevchainSe
   }
   const { genesis, predeploy } = source.values
   requireNoPath('genesis', typeof genesis === 'string')
-  requireNoPath(
-    'predeploy',
-    ![predeploy ?? []].flat().every((name) => isPredeployName(String(name))),
-  )
+  const predeploys = [predeploy ?? []].flat().map(String)
+  requireNoPath('predeploy', !predeploys.every(isPredeployName))
   const resolved = resolveOptions([source])
   const own = Object.fromEntries(keys.map((key) => [key, resolved[key]])) as Some<AllSettings>
   const replaced =

@@ -68,11 +68,6 @@ interface Storage {
   readonly trie: Trie<StorageSlot>
 }
 
-interface FetchedAccount extends Pick<Account, 'nonce' | 'balance'> {
-  readonly code: ReturnType<typeof codeOf>
-  readonly hasStorage: boolean
-}
-
 export class BlockState implements BackedState, MissSource {
   readonly world: World
   readonly #network: ForkedNetwork
@@ -219,7 +214,7 @@ export class BlockState implements BackedState, MissSource {
     const code = codeOf(String(text))
     // without code and nonce, nothing could have written a slot
     const hasStorage = nonce > 0n || code.code.length > 0
-    return this.#accountOf(address, { balance, nonce, code, hasStorage })
+    return this.#accountOf({ address, balance, nonce }, code, hasStorage)
   }
 
   /** @returns false if no earlier fork fetched the account */
@@ -249,15 +244,16 @@ export class BlockState implements BackedState, MissSource {
     if (code.hash !== (await hash)) throw unproven(`the code of ${address}`, 'it has another hash')
     const hasStorage = proven !== undefined && !equalBytes(proven.storageRoot, EMPTY_ROOT_BYTES)
     const { nonce, balance } = proven ?? { nonce: 0n, balance: 0n }
-    const account = this.#accountOf(address, { nonce, balance, code, hasStorage })
+    const account = this.#accountOf({ address, nonce, balance }, code, hasStorage)
     // an empty account that exists: a touch deletes it (EIP-161)
     this.#accounts.set(address, account ?? (proven && emptyAccount(address)))
   }
 
   /** Undefined for an empty account: it looks like a missing one, and newer hardforks have none. */
   #accountOf(
-    address: Address,
-    { nonce, balance, code: { code, hash: codeHash }, hasStorage }: FetchedAccount,
+    { address, nonce, balance }: Pick<Account, 'address' | 'nonce' | 'balance'>,
+    { code, hash: codeHash }: ReturnType<typeof codeOf>,
+    hasStorage: boolean,
   ): Account | undefined {
     this.#network.noteUsed(address, code)
     const ours = this.#patches.code.get(address)

@@ -257,10 +257,6 @@ function declaredLength(request: IncomingMessage): number {
 
 function preflight(response: ServerResponse): void {
   const asked = response.req.headers['access-control-request-headers']
-  response
-    .writeHead(204, {
-      ...PREFLIGHT_HEADERS,
-      'access-control-allow-headers': asked ?? 'content-type',
-    })
-    .end()
+  const headers = { ...PREFLIGHT_HEADERS, 'access-control-allow-headers': asked ?? 'content-type' }
+  response.writeHead(204, headers).end()
 }

@@ -100,11 +100,8 @@ export function acceptWebSockets(
         target.sessions.delete(endSession)
       })
       const outbox = new Outbox(client, socket, turns, options)
-      const session = sessionOf(
-        client,
-        { id: nextId++, isPage: isOwnPage(request.headers) },
-        outbox,
-      )
+      const facts = { id: nextId++, isPage: isOwnPage(request.headers) }
+      const session = sessionOf(client, facts, outbox)
       serve(client, session, outbox, (...message) => answer(target, ...message), options)
     })
   })

@@ -10,6 +10,7 @@ import type { KeptLabels } from '../../project/naming/labels.ts'
 import type { StoreOptions } from '../../store/chainstore.ts'
 import type { ChainStores } from '../../store/chainstores.ts'
 import type { ChainFolder } from '../../store/folder.ts'
+import type { Pack } from '../../store/packfile.ts'
 import { resumeFork } from '../forking.ts'
 import { KeptForks } from './keptforks.ts'
 
@@ -97,10 +98,9 @@ export class Keeping {
     await this.openForks()
     return [FIRST, ...this.names].flatMap((name) => {
       const state = this.stateOf(name)
-      const { compat } = this.aboutOf(name) ?? {}
-      return state === undefined
-        ? []
-        : [{ path: name === FIRST ? FIRST : `/${name}`, state, compat }]
+      if (state === undefined) return []
+      const path = name === FIRST ? FIRST : `/${name}`
+      return { path, state, compat: this.aboutOf(name)?.compat }
     })
   }
 
@@ -260,10 +260,8 @@ export async function openKeeping(
   return keeping
 }
 
-export interface ListedChain {
+export interface ListedChain extends Pack {
   readonly path: string
-  readonly state: ChainState
-  readonly compat: DevchainSettings['compat']
 }
 
 /**
