@@ -65,7 +65,7 @@ function tuneForRequests(): void {
   boundGrowth()
 }
 
-/** Bytes of objects from which on V8 may not let the heap grow by more than a fifth before it collects. */
+/** Bytes of objects from which on V8 may not let the heap grow by more than a third before it collects. */
 const LARGE_HEAP = 128 * 1024 * 1024
 
 const LOOK_MS = 1_000
@@ -75,7 +75,7 @@ function boundGrowth(): void {
   const { getHeapStatistics, setFlagsFromString } = process.getBuiltinModule('node:v8')
   const timer = setInterval(() => {
     if (getHeapStatistics().used_heap_size < LARGE_HEAP) return
-    setFlagsFromString('--heap-growing-percent=20')
+    setFlagsFromString('--heap-growing-percent=33')
     clearInterval(timer)
   }, LOOK_MS)
   timer.unref()

@@ -11,13 +11,12 @@ import type { BlockRecord, BlockRun, ExecutedTransaction } from './blockrecord.t
 import { type BlockRange, CanonicalChain, NO_BLOCKS } from './canonicalchain.ts'
 import { HashIndex, NUMBERS } from './packing/hashindex.ts'
 import {
-  FRESH_BLOCKS,
   FRESH_FULL_BLOCKS,
   hashOf,
   KeptRecord,
   kept,
-  NEAR_BLOCKS,
   packedOf,
+  WORLD_STEPS,
 } from './packing/keptrecord.ts'
 
 export interface TransactionPlace {
@@ -268,9 +267,9 @@ function packOlder(tree: BlockTree, end: number): void {
   for (const number of [end - 2, end - 1]) {
     const old = recordAt(number)
     old?.pack(recordAt(number - 1))
-    old?.packWorld(number)
+    old?.packWorld(number, newest - number)
   }
-  recordAt(newest - FRESH_BLOCKS - NEAR_BLOCKS)?.thin(newest - FRESH_BLOCKS - NEAR_BLOCKS)
+  for (const { behind, step } of WORLD_STEPS) recordAt(newest - behind)?.thin(newest - behind, step)
 }
 
 function withoutSide(tree: BlockTree, hash: Hash): BlockTree {

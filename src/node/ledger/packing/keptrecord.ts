@@ -25,8 +25,11 @@ import {
 } from './blockbytes.ts'
 import { type WorldChanges, worldAfter, worldChanges } from './worldchanges.ts'
 
-/** Blocks up to the head that are as they were made, in a long chain. Some 12 kB each. */
-export const FRESH_BLOCKS = 1024
+/**
+ * Blocks up to the head that are as they were made, in a long chain. V8 collects what goes so soon with the young objects:
+ * with more of them, sends make garbage among the old ones, which takes a mark of the whole heap to collect.
+ */
+export const FRESH_BLOCKS = 128
 
 /** The same of blocks with more than `MANY` transactions, of which each takes some 2 kB. */
 export const FRESH_FULL_BLOCKS = 64
@@ -36,20 +39,18 @@ export const UNPACKED_BLOCKS = 4096
 
 const MANY = 16
 
-/** Every so many blocks the world stays. The others are made from such a one, some 15 µs a block. */
-export const WORLD_STEP = 2048
+/** Of the blocks that are `behind` the head, or further, the world of every `step` stays: a kept one takes up to 14 MB. */
+export const WORLD_STEPS = [
+  { behind: 0, step: 16 },
+  { behind: 1024, step: 2048 },
+  { behind: 17_408, step: 32_768 },
+] as const
 
 /** Blocks whose changes are put into a world in one turn, if there are no more. */
 const MOST_AT_ONCE = 1024
 
-/** The same further back, where worlds are made in turns: a kept one takes some 14 MB. */
-const FAR_STEP = 32_768
-
 /** Blocks whose changes are put into a world at once. */
 const PIECE = 512
-
-/** Fresh blocks not counted. */
-export const NEAR_BLOCKS = 16_384
 
 interface Restored {
   readonly world: World
@@ -57,7 +58,7 @@ interface Restored {
 }
 
 /** Packed blocks that stay decoded. */
-export const DECODED_BLOCKS = 512
+export const DECODED_BLOCKS = 1024
 
 const BY_TRANSACTIONS = { most: 4096, of: ({ executed }: LoggedBlock): number => executed.length }
 
@@ -176,15 +177,15 @@ export class KeptRecord implements BlockRecord {
   }
 
   /** Goes on as changes to the parent's world, which in turn may go. */
-  packWorld(number: number): void {
+  packWorld(number: number, behind: number): void {
     const { changes, parent } = this
     if (changes === undefined || !(parent instanceof KeptRecord)) return
-    if ((number - 1) % WORLD_STEP !== 0) KeptRecord.#forgetWorld(parent)
+    parent.thin(number - 1, WORLD_STEPS.findLast((each) => behind >= each.behind)!.step)
   }
 
-  /** For a block that is far back. */
-  thin(number: number): void {
-    if (number % FAR_STEP !== 0) KeptRecord.#forgetWorld(this)
+  /** Forgets the world unless it is one of those that stay. It is made again from an older one, some 15 µs a block. */
+  thin(number: number, step: number): void {
+    if (number % step !== 0 && this.#changes !== undefined) this.#world = undefined
   }
 
   // private methods of objects would take 56 bytes of each
@@ -207,11 +208,6 @@ export class KeptRecord implements BlockRecord {
 
   static #isStateless(record: KeptRecord): boolean {
     return record.#world === undefined && record.#changes === undefined
-  }
-
-  static #forgetWorld(record: KeptRecord): void {
-    // without the changes it could not be made again
-    if (record.#changes !== undefined) record.#world = undefined
   }
 
   static #whole(record: KeptRecord): BlockParts {

@@ -21,7 +21,6 @@ import {
   DECODED_BLOCKS,
   KeptRecord,
   UNPACKED_BLOCKS,
-  WORLD_STEP,
   withWorldReady,
 } from '../../../../src/node/ledger/packing/keptrecord.ts'
 import {
@@ -167,14 +166,14 @@ async function pack(hardfork: Hardfork, turns: readonly Turn[]): Promise<void> {
   const blooms = records.map(({ logsBloom }) => logsBloom)
   records.forEach((record, number) => {
     record.pack(records[number - 1])
-    record.packWorld(number)
+    record.packWorld(number, 2048)
   })
   const accounts = before.flatMap((parts) => parts.accounts.accounts)
   const addresses = new Set(accounts.map(({ address }) => address))
   const slots = [...new Set(accounts.flatMap((each) => each.slots.map(({ slot }) => slot)))]
   // the last world first, so that it is made of all changes
   for (let number = records.length - 1; number > 0; number--) {
-    records[number]!.thin(number)
+    records[number]!.thin(number, 32_768)
     for (const address of addresses) {
       expect(await readAfter(records[number]!, address, slots)).toEqual(
         readFrom(worlds[number]!, address, slots),
@@ -283,9 +282,9 @@ describe('a long chain', () => {
     const records = [...chain.state.tree.canonical.values()] as KeptRecord[]
     for (const [number, record] of records.entries()) {
       record.pack(records[number - 1])
-      record.packWorld(number)
+      record.packWorld(number, 2048)
     }
-    for (const [number, record] of records.entries()) record.thin(number)
+    for (const [number, record] of records.entries()) record.thin(number, 32_768)
     let now = 0
     vi.spyOn(performance, 'now').mockImplementation(() => (now += 20))
     using turns = countTurns()
@@ -341,7 +340,7 @@ describe('a long chain', () => {
     // the system contracts' 8,191 slots are full from then on, as in all but the first blocks
     const empty = { now: NOON, blocks: 8_191n, bulk }
     await chain.update((state) => mine(chain.executor, state, empty))
-    const [warm, blocks] = [1_500, WORLD_STEP]
+    const [warm, blocks] = [1_500, 2048]
     await fill(chain, 0, warm)
     const before = usedBytes()
     await fill(chain, warm, blocks)
