@@ -21,9 +21,9 @@ export function jsonOf(file: string, text: string): unknown {
 }
 
 /** @throws {DevchainError} `INVALID_PARAMS` that names the path of a value that is no object */
-export function objectAt(path: string, value: unknown): UnknownMembers {
+export function objectAt(path: string, value: unknown, expected = 'an object'): UnknownMembers {
   if (isObject(value)) return value
-  throw invalid(path, 'an object', value)
+  throw invalid(path, expected, value)
 }
 
 /** False for null and lists. */

@@ -1,6 +1,6 @@
 // devchain: the chains of the process, the forked network, and links: partitioning peers and reconnecting them.
 import { number, plural } from '../../core/format.ts'
-import { isObject } from '../../core/objects.ts'
+import { objectAt } from '../../core/objects.ts'
 import type { Upstream } from '../../node/ledger/upstream.ts'
 import { optional, param } from '../../rpc/method.ts'
 import { boolean, hash, list, nullable, text } from '../../rpc/primitives.ts'
@@ -33,10 +33,7 @@ const chainShape = shape<ChainInfo>('chain', {
 const options: Decoder<Readonly<Record<string, unknown>>> = {
   name: 'options',
   json: { type: 'object' },
-  decode: (value, path) => {
-    if (isObject(value)) return value
-    throw invalid(path, 'an object with options, as in createDevchain', value)
-  },
+  decode: (value, path) => objectAt(path, value, 'an object with options, as in createDevchain'),
 }
 
 /** `{name, from, block, options}`, or the name alone. */

@@ -4,7 +4,7 @@ import { keccakHash } from '../../core/crypto/crypto.ts'
 import { DevchainError, invalidParams, printValue } from '../../core/errors.ts'
 import { ether, fee, listed, number, plural } from '../../core/format.ts'
 import { type Address, concatBytes, paddedBytes, quantityFromBigint } from '../../core/hex.ts'
-import { isObject } from '../../core/objects.ts'
+import { objectAt } from '../../core/objects.ts'
 import { impersonateAccount, stopImpersonating } from '../../node/accounts/accounts.ts'
 import { editAccount } from '../../node/cheats/edit.ts'
 import { changeAccounts } from '../../node/commands/settings.ts'
@@ -127,10 +127,7 @@ const forkedNetwork: Encoder<Upstream> = shape<Upstream>('forked network', {
 const compilerJson: Decoder<object> = {
   name: 'JSON of a compiler',
   json: { type: 'object' },
-  decode: (value, path) => {
-    if (isObject(value)) return value
-    throw invalid(path, 'standard JSON of the compiler', value)
-  },
+  decode: (value, path) => objectAt(path, value, 'standard JSON of the compiler'),
 }
 
 export const hardhatMethods: Methods = [

@@ -90,7 +90,7 @@ export class Names {
 
   nameOf(world: World, address: Address): string | undefined {
     return this.#remembered(world, `name ${address}`, () => {
-      const label = this.#labels.all.get(address)
+      const label = this.label(address)
       if (label !== undefined) return label
       const identity = this.#identity(world, address)
       if (identity?.contract !== undefined) return this.#contractName(identity)
@@ -102,7 +102,7 @@ export class Names {
   argumentName(world: World, text: string): string | undefined {
     const address = text.toLowerCase() as Address
     return this.#remembered(world, `argument ${address}`, () => {
-      const label = this.#labels.all.get(address)
+      const label = this.label(address)
       if (label !== undefined) return label
       const name = codeAt(world, address).length === 0 ? undefined : this.nameOf(world, address)
       return name && `${name}@${short(checksumAddress(address))}`
@@ -187,7 +187,7 @@ export class Names {
     callee: Callee | undefined,
     item: AbiItem | undefined,
   ): string | undefined {
-    const label = this.#labels.all.get(to)
+    const label = this.label(to)
     if (label !== undefined || identity === undefined || callee === undefined) return label
     if (callee.isOwn) return identity.outer && this.#contractName(identity.outer)
     const isOthers = item !== undefined && callee.item === undefined
@@ -268,7 +268,7 @@ export class Names {
     const isOwn = isProxy && identity.contract && !memberOf(identity.contract, kind, key)
     if (!isOwn) return this.nameOf(world, address)
     const own = identity.outer && this.#contractName(identity.outer)
-    return this.#labels.all.get(address) ?? own ?? short(checksumAddress(address))
+    return this.label(address) ?? own ?? short(checksumAddress(address))
   }
 
   /** Undefined for an unknown custom error. @param to the account called */
