@@ -1,4 +1,5 @@
 // eth_getLogs across the fork block: the network's logs, in ranges that it accepts, then those made here.
+import { DevchainError } from '../../core/errors.ts'
 import { quantityFromBigint } from '../../core/hex.ts'
 import type { LogQuery } from '../../node/events/logs.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
@@ -77,12 +78,18 @@ async function inParts(
   from: bigint,
   to: bigint | undefined,
 ): Promise<Json> {
-  const { upstream } = request
+  const { upstream, context } = request
   const last = to === undefined || to > upstream.number ? upstream.number : to
   const range = { from, to: last }
-  const make = (): Promise<readonly Json[]> => logsBetween(upstream, filter, range)
-  const asked = [within(filter, range)]
-  const logs = await upstream.ask('eth_getLogs', asked, last, readLogs, make)
+  const make = (): Promise<readonly Json[]> => logsBetween(upstream, filter, range, context.caller)
+  const ask = (): Promise<readonly Json[]> =>
+    upstream.ask('eth_getLogs', [within(filter, range)], last, readLogs, make)
+  const logs = await ask().catch((error) => {
+    // clients share a search, and the one that began it may be gone
+    const isOthers = error instanceof DevchainError && error.word === 'CANCELLED'
+    if (isOthers && !context.caller.aborted) return ask()
+    throw error
+  })
   if (to !== undefined && to <= upstream.number) return logs
   const rest = { ...filter, fromBlock: quantityFromBigint(upstream.number + 1n) }
   if (headNumber(request) <= upstream.number && to !== undefined) return logs

@@ -1,6 +1,7 @@
 // Asks for the logs of many blocks in ranges that a network accepts: each service words its limit differently.
 import { limitExceeded } from '../../core/errors.ts'
 import { quantityFromBigint } from '../../core/hex.ts'
+import { type Cancellation, throwIfCancelled } from '../../evm/cancellation.ts'
 import { MAX_LOGS } from '../../node/events/logs.ts'
 import type { Upstream } from '../../node/ledger/upstream.ts'
 import type { Json } from '../../rpc/schema.ts'
@@ -27,16 +28,18 @@ const MOST_ASKED = 10_000
 /** The limits, in blocks, that networks have reported. */
 const widths = new WeakMap<Upstream, bigint>()
 
-/** @throws {DevchainError} `LIMIT_EXCEEDED` for too many logs or requests */
+/** @throws {DevchainError} `LIMIT_EXCEEDED` for too many logs or requests, `CANCELLED` */
 export async function logsBetween(
   upstream: Upstream,
   filter: Filter,
   whole: NumberRange,
+  cancellation?: Cancellation,
 ): Promise<readonly Json[]> {
   const logs: Json[] = []
   const search = { upstream, filter, whole, width: widthOf(whole), most: 0, asked: 0 }
   let next = whole.from
   while (next <= whole.to) {
+    throwIfCancelled(cancellation)
     for (const [range, found] of await askRound(search, next)) {
       if (found instanceof RefusedByUpstream) {
         search.width = narrower(upstream, found, range)

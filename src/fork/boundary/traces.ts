@@ -1,6 +1,7 @@
 // Traces of many blocks across the fork block: the network's, or replayed here, then those of local blocks.
 import { limitExceeded } from '../../core/errors.ts'
 import { bytesFromHex, quantityFromBigint } from '../../core/hex.ts'
+import { throwIfCancelled } from '../../evm/cancellation.ts'
 import { byHash } from '../../methods/wire/decodeblock.ts'
 import { decodeBlock } from '../../protocol/blocks/blockdecoding.ts'
 import type { Json } from '../../rpc/schema.ts'
@@ -73,6 +74,7 @@ async function framesThere(
   if (frames !== undefined) throw unexpected('a list of frames', frames)
   const found: Json[] = []
   for (let number = from; number <= to && found.length < most; number++) {
+    throwIfCancelled(request.context.caller)
     const count = Math.min(MOST_FRAMES, most - found.length)
     const params = [within({ ...filter, count }, { from: number, to: number })]
     const frames = await makeHere({ ...request, params }, number)

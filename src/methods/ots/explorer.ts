@@ -195,8 +195,9 @@ async function search(
   if (wanted.count <= 0 || wanted.count > MAX_SIZE) {
     throw invalid('size', `1 to ${MAX_SIZE} transactions a page`, wanted.count)
   }
-  const budget = new TraceBudget(context.options.traceLimit)
-  const { places, isComplete } = await findAppearances(context.chain, account, wanted, budget)
+  const { chain, caller, options } = context
+  const budget = new TraceBudget(options.traceLimit)
+  const { places, isComplete } = await findAppearances(chain, account, wanted, budget, caller)
   return { places: places.map((place) => viewOfReceipt(context, place)), isComplete }
 }
 

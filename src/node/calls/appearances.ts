@@ -3,6 +3,7 @@
 
 import type { Address } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
+import { type Cancellation, throwIfCancelled } from '../../evm/cancellation.ts'
 import type { CallFrame } from '../../evm/tracers/calls.ts'
 import { TRANSACTION_GAS } from '../../protocol/fees.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
@@ -21,17 +22,19 @@ type Appearances = readonly ReadonlySet<Address>[]
 
 const known = new WeakMap<BlockRecord, Appearances>()
 
-/** Stops once at least `count` are found. Throws `LIMIT_EXCEEDED` when the replay exceeds the step budget. */
+/** Stops once at least `count` are found. Throws `LIMIT_EXCEEDED` over the step budget, and `CANCELLED`. */
 export async function findAppearances(
   chain: Chain,
   address: Address,
   { from, step, count }: { readonly from: bigint; readonly step: 1n | -1n; readonly count: number },
   budget: TraceBudget,
+  cancellation?: Cancellation,
 ): Promise<{ readonly places: readonly TransactionPlace[]; readonly isComplete: boolean }> {
   const places: TransactionPlace[] = []
   const yieldIfDue = yielder()
   for (const record of filledFrom(chain.state.tree, from, step)) {
     if (places.length >= count) return { places, isComplete: false }
+    throwIfCancelled(cancellation)
     const found = await placesIn(chain, record, address, budget)
     places.push(...(step === 1n ? found : found.reverse()))
     await yieldIfDue()

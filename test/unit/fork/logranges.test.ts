@@ -15,6 +15,8 @@ import {
   startUpstream,
   type Upstream,
 } from '../../support/fork/upstream.ts'
+import { connectRaw, rawPost } from '../../support/wire/raw.ts'
+import { bodyOf, startStage } from '../../support/wire/stage.ts'
 
 const WIDE = { from: 100n, to: 1_000_099n }
 
@@ -259,6 +261,27 @@ describe('a service that', () => {
     )
     expect(upstream.requests.length).toBeLessThan(5)
   })
+})
+
+test('a search for logs ends when its client disconnects, and goes on for another that waits for it', async () => {
+  await using upstream = await startUpstream()
+  await upstream.ask('hardhat_mine', numberOf(3_000))
+  await using stage = await startStage({ fork: { url: upstream.url }, noForkCache: true })
+  using gone = await connectRaw(Number(new URL(stage.url).port))
+  let asked = 0
+  let other: Promise<unknown> | undefined
+  const params = { fromBlock: '0x0' }
+  upstream.faults.refuse = ({ method }) => {
+    if (method !== 'eth_getLogs') return undefined
+    asked += 1
+    if (asked === 1) other = stage.ask(method, params)
+    if (asked === 100) gone.socket.resetAndDestroy()
+    return asked === 1 ? { code: 35, message: 'limited to a 2 block range' } : undefined
+  }
+  const failure = stage.failure('eth_getLogs')
+  gone.write(rawPost(bodyOf('eth_getLogs', [params])))
+  expect(await failure).toMatchObject({ message: expect.stringContaining('disconnected') })
+  expect(await other).toEqual([])
 })
 
 test('logs that were requested in parts are replayed as a whole', async () => {
