@@ -16,7 +16,7 @@ import { type BootEvent, bootEvent, readyFacts } from './boot.ts'
 import type { Renderer, Screen } from './log/folding.ts'
 import { createJsonRenderer } from './log/json.ts'
 import { Logger, methodPattern } from './log/logger.ts'
-import { COLORED, type Palette, PLAIN, wantsColor } from './log/palette.ts'
+import { loadPalette, type Palette, wantsColor } from './log/palette.ts'
 import { createPrettyRenderer } from './log/pretty.ts'
 import { LogWriter, type Sink } from './log/writer.ts'
 import { CommandFailure, complain, isGone, outliveReaders } from './output.ts'
@@ -45,7 +45,7 @@ export async function start(settings: AllSettings): Promise<number> {
   let terminal: Terminal | undefined
   try {
     await checkLogged(settings)
-    terminal = openTerminal(settings)
+    terminal = await openTerminal(settings)
     const up = await Promise.race([bringUp(settings, terminal), stopped])
     if (up === undefined) return EXIT.ok
     const { devchain } = up
@@ -194,10 +194,10 @@ interface Terminal extends Greeter {
   readonly close: () => Promise<void>
 }
 
-function openTerminal(settings: AllSettings): Terminal {
-  const screen = openOutput(settings, standardOutput())
+async function openTerminal(settings: AllSettings): Promise<Terminal> {
+  const screen = await openOutput(settings, standardOutput())
   const output =
-    settings.logFile === undefined ? screen : openOutput(settings, logFile(settings.logFile))
+    settings.logFile === undefined ? screen : await openOutput(settings, logFile(settings.logFile))
   const { noColor, quiet } = settings
   const isSilent = quiet && settings.logFile === undefined
   const isColored = wantsColor({ isTerminal: true, noColor, environment: process.env })
@@ -244,6 +244,14 @@ export function observerWith(log: Logger, settings: AllSettings, isColored: bool
   return { ...log, inThreads: { order, write: (text) => log.foreign(text) } }
 }
 
+interface Output {
+  readonly writer: LogWriter
+  readonly renderer: Renderer
+  readonly size: Screen
+  readonly isColored: boolean
+  readonly log: Logger
+}
+
 /** What the log of another thread is written with. */
 export interface LogOrder {
   readonly settings: AllSettings
@@ -252,16 +260,13 @@ export interface LogOrder {
   readonly totals: SharedArrayBuffer
 }
 
-function openOutput(settings: AllSettings, sink: Sink) {
+async function openOutput(settings: AllSettings, sink: Sink): Promise<Output> {
   // a dumb terminal moves no cursor and shows no colors
   const isTerminal = sink.fd === undefined && isatty(1) && process.env.TERM !== 'dumb'
   const isColored = wantsColor({ isTerminal, noColor: settings.noColor, environment: process.env })
-  const renderer = rendererOf(settings, isColored ? COLORED : PLAIN)
+  const renderer = rendererOf(settings, await loadPalette(isColored))
   const writer = writerTo(sink, renderer)
-  // asked late, because making the stream takes a while
-  const size: Screen = isTerminal
-    ? () => ({ columns: process.stdout.columns || 80, rows: process.stdout.rows || 24 })
-    : undefined
+  const size = isTerminal ? sizeOfScreen : undefined
   const log = new Logger({ renderer, writer, screen: size, settings })
   return { writer, renderer, size, isColored, log }
 }
@@ -274,6 +279,12 @@ export function rendererOf({ log, verbose }: AllSettings, palette: Palette): Ren
   return log === 'json'
     ? createJsonRenderer(Date.now, verbose)
     : createPrettyRenderer(palette, verbose)
+}
+
+/** Asked late, because making the stream takes a while. */
+function sizeOfScreen(): { readonly columns: number; readonly rows: number } {
+  const { stdout } = process
+  return { columns: stdout.columns || 80, rows: stdout.rows || 24 }
 }
 
 /** Standard output; a file is written in the background, unlike with `process.stdout`. */

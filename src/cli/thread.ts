@@ -3,12 +3,15 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { Observer } from '../app/observer.ts'
 import type { ThreadOrder, ThreadPort } from '../app/threads/messages.ts'
 import { Logger, LogTotals } from './log/logger.ts'
-import { COLORED, PLAIN } from './log/palette.ts'
+import { loadPalette } from './log/palette.ts'
 import { type LogOrder, rendererOf } from './start.ts'
 
 /** Lines go to the main thread, which has the terminal: here they fold as in a file. */
-function logOf({ settings, isColored, totals }: LogOrder, write: (text: string) => void): Observer {
-  const renderer = rendererOf(settings, isColored ? COLORED : PLAIN)
+async function logOf(
+  { settings, isColored, totals }: LogOrder,
+  write: (text: string) => void,
+): Promise<Observer> {
+  const renderer = rendererOf(settings, await loadPalette(isColored))
   const shared = { totals: new LogTotals(totals) }
   return new Logger({ renderer, writer: { write }, settings, shared })
 }
@@ -20,6 +23,6 @@ export async function runThread(): Promise<void> {
   const port: ThreadPort = parentPort!
   const write = (text: string): void =>
     port.postMessage({ kind: 'call', name: 'log', values: [text] })
-  const observer = log === undefined ? {} : logOf(log as LogOrder, write)
+  const observer = log === undefined ? {} : await logOf(log as LogOrder, write)
   new Host(port, workerData as ThreadOrder, { observer, folder, isPlain, leastCompacted })
 }

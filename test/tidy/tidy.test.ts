@@ -127,6 +127,7 @@ describe('src', () => {
 
   test.each([
     ['commander', ['cli']],
+    ['chalk', ['cli']],
     ['ora', ['cli']],
     ['ws', ['server', 'link', 'fork']],
     ['@ethereumjs/vm', ['evm']],

@@ -1,6 +1,4 @@
-// Terminal colors, or none.
-import { inspect } from 'node:util'
-
+// Terminal colors: chalk's, or none.
 const STYLES = ['bold', 'dim', 'red', 'green', 'yellow', 'cyan'] as const
 
 type Style = (typeof STYLES)[number]
@@ -9,11 +7,6 @@ type Style = (typeof STYLES)[number]
 export type Palette = Readonly<Record<Style, (text: string) => string>>
 
 export const PLAIN: Palette = paletteOf(() => (text) => text)
-
-export const COLORED: Palette = paletteOf((style) => {
-  const [on, off] = inspect.colors[style]!
-  return (text) => `\u001b[${on}m${text}\u001b[${off}m`
-})
 
 function paletteOf(write: (style: Style) => (text: string) => string): Palette {
   return Object.fromEntries(STYLES.map((style) => [style, write(style)])) as Palette
@@ -33,4 +26,12 @@ export function wantsColor(question: {
   if (question.noColor || NO_COLOR) return false
   if (FORCE_COLOR !== undefined) return FORCE_COLOR !== '0' && FORCE_COLOR !== 'false'
   return question.isTerminal && TERM !== 'dumb'
+}
+
+/** Loads chalk only if needed, because it would slow the start. */
+export async function loadPalette(hasColor: boolean): Promise<Palette> {
+  if (!hasColor) return PLAIN
+  const { Chalk } = await import('chalk')
+  const chalk = new Chalk({ level: 1 })
+  return paletteOf((style) => chalk[style])
 }

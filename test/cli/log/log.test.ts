@@ -7,7 +7,7 @@ import type { Renderer } from '../../../src/cli/log/folding.ts'
 import { createJsonRenderer } from '../../../src/cli/log/json.ts'
 import { Logger } from '../../../src/cli/log/logger.ts'
 import { outcomeOf } from '../../../src/cli/log/outcome.ts'
-import { COLORED, PLAIN, wantsColor } from '../../../src/cli/log/palette.ts'
+import { loadPalette, PLAIN, wantsColor } from '../../../src/cli/log/palette.ts'
 import { createPrettyRenderer } from '../../../src/cli/log/pretty.ts'
 import { type Address, type Hash, hexFromBytes } from '../../../src/core/hex.ts'
 import { createDevchain } from '../../../src/devchain.ts'
@@ -401,8 +401,8 @@ describe('the text log', () => {
     expect(text.split('\n')[0]).toMatch(/boo foo$/)
   })
 
-  test('has the same text with colors', () => {
-    const colored = createPrettyRenderer(COLORED, false)
+  test('has the same text with colors', async () => {
+    const colored = createPrettyRenderer(await loadPalette(true), false)
     const entry = { call: call('eth_x', { result: '0x1' }), count: 3, events: [transfer, block] }
     const text = colored.entry(entry)
     expect(text).toContain('\u001b[')

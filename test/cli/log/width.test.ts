@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type BootEvent, bootEvent, bootText, readyFacts } from '../../../src/cli/boot.ts'
-import { COLORED, PLAIN } from '../../../src/cli/log/palette.ts'
+import { loadPalette, PLAIN } from '../../../src/cli/log/palette.ts'
 import { widthOf, wrapped } from '../../../src/cli/log/wrap.ts'
 import { type LoggedChain, startLogged } from '../../support/chain/loggedchain.ts'
 
@@ -154,8 +154,9 @@ describe('line wrapping', () => {
     )
   })
 
-  test('does not count escape sequences', () => {
-    const colored = `    ${COLORED.bold('word')} ${COLORED.red('some more words that fail')}`
+  test('does not count escape sequences', async () => {
+    const palette = await loadPalette(true)
+    const colored = `    ${palette.bold('word')} ${palette.red('some more words that fail')}`
     const plain = wrapped(stripVTControlCharacters(colored), 20)
     expect(stripVTControlCharacters(wrapped(colored, 20))).toBe(plain)
     expect(plain).toBe('    word some more\n        words that\n        fail')
