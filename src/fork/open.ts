@@ -254,7 +254,6 @@ function opened(
       const { point: at, patches } = kept as StateSource
       return new BlockState(network, at, patches, onLost)
     },
-    ...takes,
   }
   const { prefix } = head
   return {

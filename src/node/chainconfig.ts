@@ -101,10 +101,11 @@ export function hardforkOfFork(
 
 export function configOfFork(
   options: ConfigSource,
-  { upstream, takesChainId }: ForkBase,
+  { upstream }: ForkBase,
   hardforkAt: ChainConfig['hardforkAt'],
 ): ChainConfig {
   const schedule = alwaysFork(options.hardfork ?? OPTIONS.hardfork.default)
+  const { takesChainId } = upstream.source
   const given = takesChainId ? { ...options, chainId: upstream.chainId } : options
   const config = configOf({ ...given, genesis: undefined }, schedule, hardforkAt)
   return { ...config, hasOwnGenesis: false, upstream }
@@ -113,10 +114,11 @@ export function configOfFork(
 /** Blocks are as large as the network's, but fees follow the options. */
 export function settingsOfFork(
   options: StateOptions,
-  { takesBaseFee }: ForkBase,
+  { upstream }: ForkBase,
   { gasLimit, baseFeePerGas }: Header,
   hardfork: Hardfork,
 ): Settings {
+  const { takesBaseFee } = upstream.source
   const settings = settingsOf({ ...options, genesis: undefined }, hardfork)
   const usual = gasLimit > 0n && gasLimit < UNLIMITED_GAS ? gasLimit : settings.blockGasLimit
   const hasFee = isAtLeast(hardfork, 'london') && baseFeePerGas !== undefined

@@ -58,6 +58,9 @@ export interface NetworkParts {
   readonly ageOf?: ((number: bigint) => BlockAge) | undefined
 }
 
+/** Parses an answer: one that it refuses is asked for again, and not cached. */
+type Read<T> = (answer: Json) => T
+
 const MOST_WARNINGS = 1_000
 
 const MOST_PROVEN = 512
@@ -103,16 +106,8 @@ export class ForkedNetwork {
     this.warn(text)
   }
 
-  /**
-   * Cached forever.
-   * @param read parses the answer; what it refuses is not cached
-   */
-  askAt<T>(
-    method: string,
-    params: readonly Json[],
-    point: BlockPoint,
-    read: (answer: Json) => T,
-  ): Promise<T> {
+  /** Cached forever. */
+  askAt<T>(method: string, params: readonly Json[], point: BlockPoint, read: Read<T>): Promise<T> {
     const at = [...params, quantityFromBigint(point.number)]
     const make = (): Promise<Json> => this.ask(method, at, read)
     const kept = this.#kept(this.#key(point, method, params), make, point, read)
@@ -128,7 +123,6 @@ export class ForkedNetwork {
    * For what follows from the blocks up to the fork, and so never changes. Null may come from a node that has fallen
    * behind, so only a recording keeps it.
    * @param block its block, if known: forks at other blocks share answers about deep blocks
-   * @param read throws for an invalid answer, which is retried and not cached
    * @param make fetches the answer if that takes several requests
    */
   askHistory<T>(
@@ -136,7 +130,7 @@ export class ForkedNetwork {
     method: string,
     params: readonly Json[],
     block: bigint | undefined,
-    read: (answer: Json) => T,
+    read: Read<T>,
     make: () => Promise<Json> = () => this.ask(method, params, read),
   ): Promise<T> {
     const isDeep = block !== undefined && !this.#parts.isShallow(block)
@@ -218,13 +212,8 @@ export class ForkedNetwork {
     return typeof hash === 'string' ? store.get(codeKey(hash)) : undefined
   }
 
-  async peek<T>(
-    method: string,
-    params: readonly Json[],
-    point: BlockPoint,
-    read: (answer: Json) => T,
-  ): Promise<T> {
-    return read(await this.#verified(this.ask(method, params, read), point))
+  peek<T>(method: string, params: readonly Json[], point: BlockPoint, read: Read<T>): Promise<T> {
+    return this.#verified(this.ask(method, params, read), point).then(read)
   }
 
   /** Caches the accounts of a trace as though each part was asked for alone. */
@@ -273,7 +262,7 @@ export class ForkedNetwork {
     key: ItemKey,
     ask: () => Promise<Json>,
     point: BlockPoint | undefined,
-    read: (answer: Json) => T,
+    read: Read<T>,
   ): Promise<T> {
     const { store } = this.#parts
     const kept = store.get(key)
@@ -330,11 +319,7 @@ export class ForkedNetwork {
   }
 
   /** Explains a failure: how old the block is if its state is pruned, else if the block is still the same. */
-  async #explained<T>(
-    asked: Promise<T>,
-    point: BlockPoint,
-    number: bigint | undefined,
-  ): Promise<T> {
+  async #explained<T>(asked: Promise<T>, point: BlockPoint, number?: bigint): Promise<T> {
     try {
       return await asked
     } catch (error) {

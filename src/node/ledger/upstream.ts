@@ -86,8 +86,6 @@ export interface ForkBase {
   readonly hardforkAt: (number: bigint, timestamp: bigint) => Hardfork
   /** The state that `BackedState.source` describes. */
   readonly stateOf: (source: unknown) => UpstreamState
-  readonly takesChainId: boolean
-  readonly takesBaseFee: boolean
 }
 
 /** Its tries without local changes. */
