@@ -241,9 +241,9 @@ function linkedChains(peers: Backend['peers']): LinkedChains {
       if (url === undefined) {
         throw invalidParams(`expected ${OPTIONS.peer.type.expected}, got ${printValue(given)}`)
       }
-      return (await peers.load()).add(url)
+      return (await peers.load()).links.add(url)
     },
-    remove: async (peer) => peers.now?.remove(peer) ?? false,
+    remove: async (peer) => peers.now?.links.remove(peer) ?? false,
     partition: async (isOn, peer) => (await peers.load()).partition(peer, isOn),
   }
 }

@@ -48,8 +48,8 @@ const FIRST_LINK_MS = 1_000
 
 export class PeerNetwork implements Peers {
   readonly self: OwnNode
+  readonly links: PeerTable
   readonly #options: PeerNetworkOptions
-  readonly #table: PeerTable
   readonly #reputations: Reputations
   readonly #bans = new AddressList()
   readonly #allowed: AddressList
@@ -67,7 +67,7 @@ export class PeerNetwork implements Peers {
     const yieldIfDue = yielder(TURN_MS)
     const identity: NodeIdentity = { nodeId: chain.environment.random(32), name, client }
     this.self = { id: Buffer.from(identity.nodeId).toString('hex'), name }
-    this.#table = new PeerTable({
+    this.links = new PeerTable({
       timing,
       limits: { ...LIMITS, ...options.limits },
       maxPeers,
@@ -87,8 +87,8 @@ export class PeerNetwork implements Peers {
     const shared = {
       chain,
       timing,
-      peers: () => this.#table.present(),
-      note: this.#table.note.bind(this.#table),
+      peers: () => this.links.present(),
+      note: this.links.note.bind(this.links),
       log,
       yieldIfDue,
       onBug,
@@ -101,8 +101,8 @@ export class PeerNetwork implements Peers {
 
   async start(): Promise<void> {
     const { peer: urls } = this.#options.settings
-    for (const url of urls) this.#table.add(url)
-    if (urls.length > 0) await this.#table.settled(FIRST_LINK_MS)
+    for (const url of urls) this.links.add(url)
+    if (urls.length > 0) await this.links.settled(FIRST_LINK_MS)
   }
 
   /** @returns why a socket is refused; undefined: it is taken */
@@ -110,12 +110,12 @@ export class PeerNetwork implements Peers {
     const remote = remoteOf(request.socket)
     const refusal = this.#refusalOf(remote)
     if (refusal === undefined) accept(request, socket, head, (pipe) => this.take(pipe))
-    else this.#table.logRefused(remote, refusal)
+    else this.links.logRefused(remote, refusal)
     return refusal
   }
 
   take(pipe: Pipe): void {
-    this.#table.accept(pipe)
+    this.links.accept(pipe)
   }
 
   #refusalOf({ address }: RemoteEnd): string | undefined {
@@ -128,15 +128,11 @@ export class PeerNetwork implements Peers {
   }
 
   list(): readonly PeerInfo[] {
-    return this.#table.present().map(({ info }) => info)
+    return this.links.present().map(({ info }) => info)
   }
 
   all(): readonly PeerInfo[] {
-    return this.#table.all().map(({ info }) => info)
-  }
-
-  queueSize(): number {
-    return this.#table.queued
+    return this.links.all().map(({ info }) => info)
   }
 
   get isBusy(): boolean {
@@ -161,7 +157,7 @@ export class PeerNetwork implements Peers {
 
   async ban(address: string): Promise<void> {
     await this.#bans.add(address)
-    this.#table.dropBanned()
+    this.links.dropBanned()
   }
 
   async unban(address: string): Promise<void> {
@@ -172,45 +168,25 @@ export class PeerNetwork implements Peers {
     return this.#bans.texts()
   }
 
-  add(url: string): boolean {
-    return this.#table.add(url)
-  }
-
-  remove(peer: string): boolean {
-    return this.#table.remove(peer)
-  }
-
   partition(wanted: string | undefined, isOn: boolean): readonly PeerInfo[] {
     if (wanted === undefined) {
-      this.#table.partition('all', isOn)
+      this.links.partition('all', isOn)
       return this.all()
     }
     const meant = this.#meant(wanted)
-    this.#table.partition(meant, isOn)
+    this.links.partition(meant, isOn)
     return meant.map(({ info }) => info)
-  }
-
-  isPartitioned(): boolean {
-    return this.#table.isAllCut
-  }
-
-  unlink(): number {
-    return this.#table.unlink()
-  }
-
-  link(): void {
-    this.#table.relink()
   }
 
   close(): void {
     this.#stopListening()
     this.#sync.close()
     this.#gossip.close()
-    this.#table.close()
+    this.links.close()
   }
 
   #meant(wanted: string): readonly Peer[] {
-    const all = this.#table.all()
+    const all = this.links.all()
     const meant = all.filter((peer) => isMeant(peer, wanted))
     if (meant.length > 0) return meant
     const known = all.map(({ id, name, endpoint }) => name || (endpoint.url ?? id.slice(0, 8)))

@@ -28,7 +28,7 @@ const selfShape = shape<MethodContext & { readonly self: OwnNode }>('node', {
   ),
   listening: field(boolean, ({ listening, peers }) => listening && peers.takesLinks),
   path: field(text, () => LINK_PATH),
-  partitioned: field(boolean, ({ peers }) => peers.now?.isPartitioned() ?? false),
+  partitioned: field(boolean, ({ peers }) => peers.now?.links.isAllCut ?? false),
   network: field(quantityResult, ({ chain }) => chain.state.config.networkId),
   genesis: field(text, ({ chain }) => chain.state.tree.canonical.hashAt(0) ?? ''),
   head: field(text, (context) => headBlock(context).hash),
@@ -42,7 +42,7 @@ export const adminMethods: Methods = [
     result: boolean,
     example: { params: ['ws://127.0.0.1:8546'], result: true },
     effects: 'node',
-    handle: async ({ peers }, url) => (await peers.load()).add(url),
+    handle: async ({ peers }, url) => (await peers.load()).links.add(url),
   }),
   method('admin_removePeer', {
     summary: 'Disconnects and stops dialing a peer, by URL, node id or name; false if unknown.',
@@ -50,7 +50,7 @@ export const adminMethods: Methods = [
     result: boolean,
     example: { params: ['ws://127.0.0.1:8546'], result: false },
     effects: 'node',
-    handle: ({ peers }, peer) => peers.now?.remove(peer) ?? false,
+    handle: ({ peers }, peer) => peers.now?.links.remove(peer) ?? false,
   }),
   method('admin_peers', {
     summary: 'Returns the connected and the partitioned peers, with their heads.',

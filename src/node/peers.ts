@@ -72,12 +72,27 @@ export interface OwnNode {
   readonly name: string
 }
 
+/** The links of a node, whoever made them. */
+export interface PeerLinks {
+  /** Messages that wait, in both directions. */
+  readonly queued: number
+  /** True while peers are cut off, also later ones. */
+  readonly isAllCut: boolean
+  /** Links to a node, with retries while the chain runs. False when already linked. */
+  add(url: string): boolean
+  /** Takes a URL, name, id or id prefix; false when there is no such link. */
+  remove(peer: string): boolean
+  /** Ends all links and refuses new ones until `relink`. Returns how many there were. */
+  unlink(): number
+  relink(): void
+}
+
 export interface Peers {
   readonly self: OwnNode
+  readonly links: PeerLinks
   /** Linked peers that are not cut off, the oldest link first. */
   list(): readonly PeerInfo[]
   all(): readonly PeerInfo[]
-  queueSize(): number
   syncing(): SyncStatus | undefined
   /** True while blocks of peers may replace this chain's own. */
   isFollowing(): boolean
@@ -87,16 +102,8 @@ export interface Peers {
   ban(address: string): Promise<void>
   unban(address: string): Promise<void>
   banned(): readonly string[]
-  /** Links to a node, with retries while the chain runs. False when already linked. */
-  add(url: string): boolean
-  /** Takes a URL, name, id or id prefix; false when there is no such link. */
-  remove(peer: string): boolean
   /** Cuts a peer off or joins it again; undefined means all, later ones too. Throws for an unknown peer. */
   partition(peer: string | undefined, isOn: boolean): readonly PeerInfo[]
-  isPartitioned(): boolean
-  /** Ends all links and refuses new ones until `link`. Returns how many there were. */
-  unlink(): number
-  link(): void
   close(): void
 }
 

@@ -1,7 +1,13 @@
 // The peer table: accepts and refuses nodes, and redials lost ones.
 import type { Hash } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
-import { nameOf, type PeerEvent, printEndpoint, type ReputationEvent } from '../../node/peers.ts'
+import {
+  nameOf,
+  type PeerEvent,
+  type PeerLinks,
+  printEndpoint,
+  type ReputationEvent,
+} from '../../node/peers.ts'
 import { type Hello, judge, otherGenesis } from '../protocol/handshake.ts'
 import { Intake } from '../protocol/intake.ts'
 import { Throttle } from '../protocol/limits.ts'
@@ -42,7 +48,7 @@ const DUPLICATE = 'these two nodes are linked already'
 
 const UNLINKED = 'its user unlinked this node (devchain_unlink)'
 
-export class PeerTable {
+export class PeerTable implements PeerLinks {
   readonly #options: TableOptions
   readonly #peers = new Map<string, Peer>()
   readonly #dialers = new Map<string, Dialer>()

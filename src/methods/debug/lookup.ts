@@ -187,7 +187,7 @@ export const debugLookupMethods: Methods = [
     summary: 'Returns how many peer messages wait to be sent or handled.',
     result: quantityResult,
     example: { result: '0x0' },
-    handle: ({ peers }) => BigInt(peers.now?.queueSize() ?? 0),
+    handle: ({ peers }) => BigInt(peers.now?.links.queued ?? 0),
   }),
   nullCommand('debug_setHead', {
     summary: 'Removes all blocks after a number, as a reorg does, with their transactions.',

@@ -116,14 +116,14 @@ export const chainsMethods: Methods = [
     example: { result: '0x0' },
     effects: 'node',
     describe: (_values, count) => `${plural(Number(count), 'link')} ended, none made or taken`,
-    handle: async ({ peers }) => BigInt((await peers.load()).unlink()),
+    handle: async ({ peers }) => BigInt((await peers.load()).links.unlink()),
   }),
   trueCommand('devchain_link', {
     summary: 'Allows links to peers again after devchain_unlink.',
     effects: 'node',
     describe: () => 'links made and taken again',
     handle: ({ peers }) => {
-      peers.now?.link()
+      peers.now?.links.relink()
     },
   }),
 ]
