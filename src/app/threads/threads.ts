@@ -11,7 +11,7 @@ import type { CountedCode } from '../../project/coverage/collect.ts'
 import type { CountedGas } from '../../project/gas/report.ts'
 import type { Begun, Origin } from '../backend.ts'
 import { listed } from '../chains.ts'
-import type { Common } from '../common.ts'
+import type { Common, Hooks } from '../common.ts'
 import type { LentPlace } from '../keeping/keeping.ts'
 import { ownSettings } from '../settings.ts'
 import type { OnLost, ServedChain } from '../slot.ts'
@@ -137,8 +137,10 @@ export class Threads {
       leastCompacted: hooks.leastCompacted,
       log: hooks.observer?.inThreads?.order,
     }
-    const start = threadProgram() === undefined ? inThisThread : inWorker
-    const { onEnd, ...started } = start(order, this.#common)
+    const program = fileURLToPath(new URL(PROGRAM, import.meta.url))
+    const { onEnd, ...started } = existsSync(program)
+      ? inWorker(program, order, hooks)
+      : inThisThread(order, hooks)
     const thread: Thread = new Thread({
       ...started,
       receive: (state) => receivedState(state, this.#common),
@@ -182,18 +184,13 @@ interface Started extends Pick<ThreadOptions, 'port' | 'stop'> {
   readonly onEnd: (listener: (reason: string) => void) => void
 }
 
-function threadProgram(): string | undefined {
-  const program = fileURLToPath(new URL(PROGRAM, import.meta.url))
-  return existsSync(program) ? program : undefined
-}
-
-function inWorker(order: ThreadOrder, { hooks: { environment, observer } }: Common): Started {
+function inWorker(program: string, order: ThreadOrder, { environment, observer }: Hooks): Started {
   if (environment !== undefined || (observer?.ofChain && !observer.inThreads)) {
     const message =
       'threads: functions of a program (environment, observer.ofChain) cannot run in another thread'
     throw invalidParams(message)
   }
-  const worker = new Worker(threadProgram()!, { workerData: order })
+  const worker = new Worker(program, { workerData: order })
   let reason: string | undefined
   worker.on('error', (error: NodeJS.ErrnoException) => {
     reason =
@@ -210,7 +207,7 @@ function inWorker(order: ThreadOrder, { hooks: { environment, observer } }: Comm
 }
 
 /** Without the built program, the same messages in this thread. */
-function inThisThread(order: ThreadOrder, { hooks }: Common): Started {
+function inThisThread(order: ThreadOrder, hooks: Hooks): Started {
   const { port1, port2 } = new MessageChannel()
   new Host(port2, structuredClone(order), hooks)
   port2.unref()

@@ -84,9 +84,10 @@ const snapshot: Codec<Snapshot> = {
 }
 
 const snapshotObject = shared(snapshot)
+const optionalSnapshot = optional(snapshotObject)
 
 /** The oldest first, as each has the one before it: a thousand in a row would be as many calls in each other. */
-const newestSnapshot: ChainCodec<'newestSnapshot'> = {
+const newestSnapshot: Codec<Snapshot | undefined> = {
   write(newest, to) {
     const unknown: Snapshot[] = []
     let each = newest
@@ -95,12 +96,10 @@ const newestSnapshot: ChainCodec<'newestSnapshot'> = {
       each = each.state.newestSnapshot
     }
     for (const older of unknown.reverse()) to.positionOf(older, snapshot)
-    optional(snapshotObject).write(newest, to)
+    optionalSnapshot.write(newest, to)
   },
-  read: (from) => optional(snapshotObject).read(from),
+  read: optionalSnapshot.read,
 }
-
-type ChainCodec<Name extends keyof ChainState> = Codec<ChainState[Name]>
 
 const named = listOf<readonly [string, Snapshot]>({
   write([name, each], to) {
