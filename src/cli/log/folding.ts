@@ -1,6 +1,7 @@
 // Folds repeated log entries into one line with a counter, also when a polling client alternates between calls.
-import { isDeepStrictEqual, stripVTControlCharacters } from 'node:util'
+import { stripVTControlCharacters } from 'node:util'
 import { changesChain } from '../../rpc/method.ts'
+import type { Json } from '../../rpc/schema.ts'
 import type { BootEvent } from '../boot.ts'
 import type { LogRecord } from './context.ts'
 import type { BlockEvent, ChainEvent, LineEvent } from './events.ts'
@@ -236,7 +237,7 @@ function isSame(a: LogRecord, b: LogRecord): boolean {
   return (
     isOfMethod(a, b) &&
     a.call.error?.message === b.call.error?.message &&
-    isDeepStrictEqual(a.call.params, b.call.params)
+    isEqual(a.call.params, b.call.params)
   )
 }
 
@@ -249,6 +250,19 @@ function joinedBlocks(
   if (latest.first !== former.number + 1n) return undefined
   return { ...latest, first: former.first, transactions: former.transactions + latest.transactions }
 }
+
+/** JSON equality, faster than `isDeepStrictEqual`. Every call is compared with every line; differing calls mostly differ in a text of their first item. */
+function isEqual(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a) !== Array.isArray(b)) return false
+  // the members of a list are named by their places
+  const [one, other] = [a as JsonObject, b as JsonObject]
+  for (const name in one) if (!isEqual(one[name], other[name])) return false
+  return Object.keys(one).length === Object.keys(other).length
+}
+
+type JsonObject = { readonly [name: string]: Json | undefined }
 
 function rowsOf(text: string, columns: number): number {
   const lines = stripVTControlCharacters(text).split('\n').slice(0, -1)
