@@ -3,6 +3,7 @@ import { createdAddress } from '../../core/crypto/crypto.ts'
 import { type Address, hexFromBytes, quantityFromBigint } from '../../core/hex.ts'
 import { encodeRlp } from '../../core/rlp.ts'
 import type { Failure } from '../../evm/executor.ts'
+import { PRECOMPILE_REASON } from '../../evm/machine.ts'
 import { nextOperation, OP } from '../../evm/opcodes.ts'
 import { describeRevert } from '../../evm/reasons.ts'
 import { delegateOf } from '../../protocol/transactions/delegation.ts'
@@ -34,6 +35,8 @@ export function createdBy({ from, to, nonce }: Transaction): Address | null {
 /** Halts by anvil's name. Of those with the same words the first is written. */
 const HALTS: ReadonlyMap<string, string> = new Map([
   ['OutOfGas', 'out of gas'],
+  ['PrecompileOOG', 'out of gas'],
+  ['PrecompileError', PRECOMPILE_REASON],
   ['InvalidFEOpcode', 'invalid opcode 0xfe'],
   ['OpcodeNotFound', 'invalid opcode'],
   ['InvalidJump', 'invalid jump destination'],

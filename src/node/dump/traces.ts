@@ -80,6 +80,7 @@ function addNode(
 
 function traceOf(frame: CallFrame, depth: number): DumpedJson {
   const { kind, from, to, value, gas, gasUsed, input, output, failure } = frame
+  const exit = exitOf(failure, output, kind === 'CREATE' || kind === 'CREATE2')
   const destruction = frame.calls.findLast((call) => call.kind === 'SELFDESTRUCT')
   return {
     depth,
@@ -98,7 +99,7 @@ function traceOf(frame: CallFrame, depth: number): DumpedJson {
     gas_used: Number(gasUsed),
     gas_limit: Number(gas),
     gas_refund_counter: 0,
-    status: exitOf(failure, output, kind === 'CREATE' || kind === 'CREATE2'),
+    status: frame.isPrecompile && exit === 'OutOfGas' ? 'PrecompileOOG' : exit,
     steps: [],
     decoded: null,
   }

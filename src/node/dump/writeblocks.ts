@@ -8,7 +8,7 @@ import type { Receipt } from '../../protocol/blocks/receipt.ts'
 import { isImpersonated, type Transaction } from '../../protocol/transactions/transaction.ts'
 import type { ExecutedTransaction } from '../ledger/blockrecord.ts'
 import type { BlockParts } from '../ledger/packing/blockbytes.ts'
-import { createdBy, type DumpedJson, exitOf } from './anvil.ts'
+import { createdBy, type DumpedJson } from './anvil.ts'
 import { outermostOf } from './traces.ts'
 
 export function dumpedBlock({ header, transactions, uncles, withdrawals }: Block): DumpedJson {
@@ -89,14 +89,14 @@ function dumpedInfo(
   index: number,
   traces: readonly DumpedJson[] = outermostOf(executed),
 ): DumpedJson {
-  const { transaction, receipt, output, failure } = executed
+  const { transaction, receipt, output } = executed
   return {
     transaction_index: index,
     from: transaction.from,
     to: transaction.to,
     contract_address: createdBy(transaction),
     traces,
-    exit: exitOf(failure, output, transaction.to === null),
+    exit: (traces[0]!.trace as DumpedJson).status,
     out: hexFromBytes(output),
     nonce: Number(transaction.nonce),
     gas_used: Number(receipt.gasUsed),

@@ -98,6 +98,25 @@ test('a call of a precompile is dumped as a frame that anvil shows', async () =>
   expect(info.traces).toMatchObject([{ trace: { address: identity, maybe_precompile: null } }])
 })
 
+/** As anvil 1.7.1 has it. */
+test.each([
+  ['PrecompileOOG', '02', '0x', '0x523c'],
+  ['PrecompileError', '09', '0x01', '0x186a0'],
+])('a precompile that fails is dumped as %s, also in a call', async (exit, name, data, gas) => {
+  const ask = await devchain({ gasPrice: 0n })
+  const caller = `0x${'aa'.repeat(20)}`
+  const size = exit === 'PrecompileOOG' ? 0 : 1
+  // PUSH0 PUSH0 PUSH1 size PUSH0 PUSH0 PUSH1 name PUSH1 gas CALL
+  await ask('anvil_setCode', caller, `0x5f5f600${size}5f5f60${name}600af1`)
+  const precompile = `0x${name.padStart(40, '0')}`
+  await ask('eth_sendTransaction', { from: SENDER, to: precompile, data, gas })
+  await ask('eth_sendTransaction', { from: SENDER, to: caller, gas: '0x186a0' })
+  const { transactions } = unpacked(await ask('anvil_dumpState'))
+  const statusesOf = ({ info }: Json): unknown => info.traces.map(({ trace }: Json) => trace.status)
+  expect(transactions.map(statusesOf)).toEqual(expect.arrayContaining([[exit], ['Stop', exit]]))
+  expect(transactions.map(({ info }: Json) => info.exit).sort()).toEqual([exit, 'Stop'])
+})
+
 test('transfers are dumped with the frames that a replay has', async () => {
   const ask = await devchain()
   const stopping = `0x${'77'.repeat(20)}`
