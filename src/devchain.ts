@@ -1,5 +1,4 @@
 // createDevchain: the programmatic API, composed from app/.
-
 import { Backend } from './app/backend.ts'
 import type { Hooks } from './app/common.ts'
 import { type Front, openFront } from './app/front.ts'

@@ -1,5 +1,4 @@
 // A backend: one chain and everything it does not share with other chains (see common.ts).
-
 import { bytesFromHex, type Hash, parseAddress } from '../core/hex.ts'
 import { isObject } from '../core/objects.ts'
 import { type Progress, Progresses } from '../core/progress.ts'

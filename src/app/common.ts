@@ -1,5 +1,4 @@
 // What all chains of a program share: read or created once.
-
 import { getOrMake } from '../core/lrucache.ts'
 import type { Executor } from '../evm/executor.ts'
 import { createExecutor } from '../evm/run/lazyexecutor.ts'

@@ -1,5 +1,4 @@
 // A chain at a path, which is opened by its first request and may be restarted.
-
 import { DevchainError } from '../core/errors.ts'
 import { isPromise, type MaybePromise } from '../core/promises.ts'
 import type { ChainState } from '../node/ledger/chainstate.ts'

@@ -1,5 +1,4 @@
 // Checks, encodes and hashes structured data as wallets sign it (EIP-712).
-
 import { keccak256 } from './crypto/crypto.ts'
 import { invalid, within } from './errors.ts'
 import { concatBytes, paddedBytes, parseAddress, parseBytes } from './hex.ts'

@@ -1,5 +1,4 @@
 // Decodes calls of Solidity's console.log, a known address without code.
-
 import { type AbiValue, decodeArguments, selectorOf } from '../core/abi.ts'
 import { hexFromBytes } from '../core/hex.ts'
 import { lazy } from '../core/lrucache.ts'

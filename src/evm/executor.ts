@@ -1,6 +1,5 @@
 // The executor interface: runs transactions and messages, one job in, one outcome out. Types only, so that machines are
 // interchangeable.
-
 import type { Address, Hash, Hex } from '../core/hex.ts'
 import type { PersistentMap } from '../core/persistent.ts'
 import type { MaybePromise } from '../core/promises.ts'

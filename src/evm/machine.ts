@@ -1,6 +1,5 @@
 // The machine interface: runs one message with all inner messages over an overlay. `transition.ts` does the rest of a
 // transaction (gas, authorizations, refunds, fees) for any machine.
-
 import type { Address, Hash } from '../core/hex.ts'
 import type { MaybePromise } from '../core/promises.ts'
 import type { AccessListEntry } from '../protocol/transactions/transaction.ts'

@@ -1,5 +1,4 @@
 // The opcodes of all forks. build/wasm.mjs generates the constants of the WebAssembly side from this table.
-
 import { memoize } from '../core/lrucache.ts'
 import { HARDFORKS, type Hardfork, isAtLeast } from '../protocol/forks.ts'
 import type { FrameStart } from './executor.ts'

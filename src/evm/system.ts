@@ -1,5 +1,4 @@
 // System calls at the start and end of a block, and requests (EIP-4788, EIP-2935, EIP-7685).
-
 import { createHash } from 'node:crypto'
 import { hashBytes } from '../core/crypto/crypto.ts'
 import {

@@ -1,6 +1,5 @@
 // Applies a message around its execution: gas, warm accounts, authorizations, refunds, the miner, deletions. Transactions and
 // calls share it, so that estimates match, and so do all machines.
-
 import { CONSOLE_ADDRESS } from '../core/abi.ts'
 import { MAX_UINT256 } from '../core/bigints.ts'
 import { type Address, EMPTY_BYTES } from '../core/hex.ts'

@@ -1,5 +1,4 @@
 // The proven parts of a block's tries on another network, on which local state builds.
-
 import { keccak256 } from '../core/crypto/keccak.ts'
 import { DevchainError } from '../core/errors.ts'
 import {

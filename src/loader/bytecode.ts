@@ -1,5 +1,4 @@
 // Compiles parts with cached bytecode of an earlier start, and caches it for later starts.
-
 import {
   closeSync,
   constants,

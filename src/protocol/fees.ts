@@ -1,5 +1,4 @@
 // Gas and fees: effective prices, base fee, intrinsic gas, blob fees.
-
 import type { Address } from '../core/hex.ts'
 import { memoizeByIdentity } from '../core/lrucache.ts'
 import { type Hardfork, isAtLeast } from './forks.ts'

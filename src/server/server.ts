@@ -1,5 +1,4 @@
 // The server: JSON-RPC over HTTP and WebSocket on one port, and sites.
-
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import type { DevchainSettings } from '../options/derived.ts'

@@ -1,5 +1,4 @@
 // Reads and checks genesis JSON, and creates the initial accounts.
-
 import { EMPTY_CODE_HASH, keccakHash } from '../core/crypto/crypto.ts'
 import { DevchainError, printValue } from '../core/errors.ts'
 import { type Address, bytesFromHex, EMPTY_BYTES, type Hash } from '../core/hex.ts'

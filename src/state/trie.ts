@@ -1,5 +1,4 @@
 // A persistent Merkle-Patricia trie with cached hashes.
-
 import { DevchainError } from '../core/errors.ts'
 import {
   type Address,

@@ -251,7 +251,7 @@ function joinedBlocks(
   return { ...latest, first: former.first, transactions: former.transactions + latest.transactions }
 }
 
-/** JSON equality, faster than `isDeepStrictEqual`. Every call is compared with every line; differing calls mostly differ in a text of their first item. */
+/** JSON equality, faster than `isDeepStrictEqual`: every call is compared with every line. Most differ in a text of their first item. */
 function isEqual(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false

@@ -1,5 +1,4 @@
 // Hashes, keys and signatures. Libraries and WebAssembly do the work; no other module imports them.
-
 import { DevchainError, invalidParams } from '../errors.ts'
 import {
   type Address,

@@ -1,5 +1,4 @@
 // One WebAssembly instance: its memory and functions, with access to words and addresses.
-
 import { limitExceeded } from '../../core/errors.ts'
 import { type Address, bytesFromHex } from '../../core/hex.ts'
 import { lazy } from '../../core/lrucache.ts'

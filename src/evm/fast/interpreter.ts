@@ -1,5 +1,4 @@
 // An instance with its host functions. It runs one job at a time.
-
 import { CONSOLE_ADDRESS } from '../../core/abi.ts'
 import { EMPTY_CODE_HASH } from '../../core/crypto/crypto.ts'
 import { type Address, type Hash, ZERO_HASH } from '../../core/hex.ts'

@@ -1,5 +1,4 @@
 // Reads a run's results from the instance's memory, and writes them to the overlay on success.
-
 import { type Address, EMPTY_BYTES, type Hash, wordFromBigint } from '../../core/hex.ts'
 import { getOrMake } from '../../core/lrucache.ts'
 import type { Log } from '../../protocol/blocks/receipt.ts'

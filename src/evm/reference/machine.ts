@@ -1,5 +1,4 @@
 // The reference machine, on @ethereumjs/evm: slow and complete. Tests compare the other machines with it.
-
 import {
   type EVM,
   EVMError,

@@ -1,5 +1,4 @@
 // What the library's EVM lacks: a memory limit, turns for other work, and revert data that starts like code.
-
 import { type EVM, EVMError, type Message } from '@ethereumjs/evm'
 import { Account } from '@ethereumjs/util'
 import { MAX_UINT64, smaller } from '../../core/bigints.ts'

@@ -1,5 +1,4 @@
 // A pool of @ethereumjs/vm instances by hardfork, chain id and limits.
-
 import { Common, Mainnet, type ParamsDict } from '@ethereumjs/common'
 import {
   type EVM,

@@ -1,5 +1,4 @@
 // Checks jobs and runs them on the machine that suits them.
-
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import type { Address, Hash } from '../../core/hex.ts'

@@ -1,5 +1,4 @@
 // Selects the fastest machine for a job, and falls back to the next one on a bug.
-
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { LruCache, lazy } from '../../core/lrucache.ts'

@@ -1,5 +1,4 @@
 // Collects the call tree of a run, with inputs and outputs.
-
 import { type Address, EMPTY_BYTES } from '../../core/hex.ts'
 import type { Log } from '../../protocol/blocks/receipt.ts'
 import type { FrameEnd, FrameStart, Tracer } from '../executor.ts'

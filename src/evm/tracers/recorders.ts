@@ -1,5 +1,4 @@
 // Small recorders: touched accounts and slots, called selectors, read block hashes, gas by opcode, and transfers of ether.
-
 import { type Address, hexFromBytes } from '../../core/hex.ts'
 import type { Log } from '../../protocol/blocks/receipt.ts'
 import type { Destruction, FrameEnd, FrameStart, Step, Touched, Tracer } from '../executor.ts'

@@ -1,6 +1,5 @@
 // Code of the stand-ins for Arbitrum's contracts. It reads answers from slots whose numbers encode the call, so
 // that unknown answers are fetched like any slot. It never writes.
-
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import { bigintFromBytes, bytesFromHex, paddedBytes } from '../../core/hex.ts'
 import type { Account } from '../../state/world.ts'

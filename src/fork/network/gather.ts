@@ -1,6 +1,5 @@
 // Collects what work misses while it continues with guesses, fetches it in one round, and reruns the work. No result
 // of a guess is ever kept.
-
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { DevchainError } from '../../core/errors.ts'
 import { getOrMake } from '../../core/lrucache.ts'

@@ -1,5 +1,4 @@
 // Every message between peers: the RLP list of a number and its fields, each encoded and decoded within bounds.
-
 import { type DevchainError, invalidParams } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { decodeRlp, encodedItems, encodeRlp, type RlpItem, type RlpValue } from '../../core/rlp.ts'

@@ -1,5 +1,4 @@
 // Keeps the chain on the heaviest branch among the peers: finds, fetches and validates it.
-
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'

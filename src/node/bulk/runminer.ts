@@ -1,5 +1,4 @@
 // Mines empty blocks with real hashes, changing header and state in place, in WebAssembly.
-
 import { integerSize, writeRlp } from '../../core/fastrlp/writer.ts'
 import { bytesFromHex, concatBytes, equalBytes, ZERO_HASH } from '../../core/hex.ts'
 import type { YieldIfDue } from '../../core/yield.ts'

@@ -1,5 +1,4 @@
 // Access lists: created for a message, merged and counted.
-
 import type { Address, Hash } from '../../core/hex.ts'
 import { getOrMake } from '../../core/lrucache.ts'
 import type { Outcome } from '../../evm/executor.ts'

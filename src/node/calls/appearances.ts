@@ -1,6 +1,5 @@
 // Finds transactions by participant (sender, receiver, creator or within it) for explorers. Inner frames need a replay
 // of the block; results are cached with its record.
-
 import type { Address } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
 import { type Cancellation, throwIfCancelled } from '../../evm/cancellation.ts'

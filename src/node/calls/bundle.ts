@@ -1,5 +1,4 @@
 // Runs signed transactions in order in a block of their own, as a miner would simulate a bundle.
-
 import { DevchainError } from '../../core/errors.ts'
 import { yielder } from '../../core/yield.ts'
 import { type Cancellation, throwIfCancelled } from '../../evm/cancellation.ts'

@@ -1,5 +1,4 @@
 // Replays mined transactions, and runs possible ones, under a tracer.
-
 import { DevchainError, invalidParams, isInterruption, limitExceeded } from '../../core/errors.ts'
 import type { Address, Hash } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'

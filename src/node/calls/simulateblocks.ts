@@ -1,6 +1,5 @@
 // Simulates calls in blocks on top of a block of the chain, without changing it (eth_simulateV1). Headers, roots,
 // receipts and hashes are complete.
-
 import { larger, MAX_UINT64 } from '../../core/bigints.ts'
 import { DevchainError, type ErrorWord, invalidParams } from '../../core/errors.ts'
 import { EMPTY_BYTES, type Hash, ZERO_ADDRESS, ZERO_HASH } from '../../core/hex.ts'

@@ -1,5 +1,4 @@
 // The witness of a block: the trie nodes, codes and headers needed to run it without the rest of the state.
-
 import { type Address, bytesFromHex, paddedBytes } from '../../core/hex.ts'
 import { getOrMake } from '../../core/lrucache.ts'
 import { yielder } from '../../core/yield.ts'

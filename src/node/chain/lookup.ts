@@ -1,5 +1,4 @@
 // Resolves block references on the present chain.
-
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import type { Cancellation } from '../../evm/cancellation.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'

@@ -1,5 +1,4 @@
 // The accounts of a dump, of the newest and of older blocks, in anvil's two formats.
-
 import { EMPTY_CODE_HASH, keccakHash } from '../../core/crypto/crypto.ts'
 import { type Address, type Hash, hexFromBytes } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'

@@ -1,5 +1,4 @@
 // Loads a dump in one command, which a revert undoes.
-
 import { yielder } from '../../core/yield.ts'
 import { cumulativeDifficulty } from '../../protocol/blocks/block.ts'
 import { editWorld } from '../cheats/edit.ts'

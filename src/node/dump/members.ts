@@ -1,5 +1,4 @@
 // Typed reading of a dump's JSON; an error names the member and its value.
-
 import { type DevchainError, invalidParams, printValue } from '../../core/errors.ts'
 import { type Address, bytesFromHex, type Hash, isBytes } from '../../core/hex.ts'
 import { isObject } from '../../core/objects.ts'

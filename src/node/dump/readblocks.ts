@@ -1,5 +1,4 @@
 // The blocks of a dump, with their original headers so that hashes stay, and the results of each transaction.
-
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import { DevchainError, unlessRefused } from '../../core/errors.ts'
 import { scratchRlp } from '../../core/fastrlp/writer.ts'

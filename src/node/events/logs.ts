@@ -1,5 +1,4 @@
 // Searches stored logs for matches of a filter.
-
 import { DevchainError, invalidParams } from '../../core/errors.ts'
 import type { Address, Hash } from '../../core/hex.ts'
 import { memoizeByIdentity } from '../../core/lrucache.ts'

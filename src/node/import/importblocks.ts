@@ -1,5 +1,4 @@
 // Imports a file of concatenated RLP blocks, with full validation.
-
 import { DevchainError, unlessRefused } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { rlpItemEnd } from '../../core/rlp.ts'

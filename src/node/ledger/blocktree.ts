@@ -1,5 +1,4 @@
 // The blocks of a chain: the canonical chain and its side branches.
-
 import { larger } from '../../core/bigints.ts'
 import { DevchainError, type ErrorFacts, invalidParams } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'

@@ -1,5 +1,4 @@
 // The immutable state of a chain. A snapshot is a reference to it; a revert restores it.
-
 import { hashBytes, keccakHash } from '../../core/crypto/crypto.ts'
 import type { Address, Hash } from '../../core/hex.ts'
 import type { ChainParameters, Some } from '../../options/derived.ts'

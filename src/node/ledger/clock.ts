@@ -1,5 +1,4 @@
 // The chain's clock: the time of the next block.
-
 import { larger } from '../../core/bigints.ts'
 import { DevchainError, invalidParams, limitExceeded } from '../../core/errors.ts'
 import type { ClockSource } from '../../options/values.ts'

@@ -1,5 +1,4 @@
 // A block in the making: transactions run one by one over one overlay, and their results are gathered.
-
 import { isDeepStrictEqual } from 'node:util'
 import { DevchainError, isInterruption } from '../../core/errors.ts'
 import { isPromise, type MaybePromise } from '../../core/promises.ts'

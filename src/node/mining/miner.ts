@@ -1,5 +1,4 @@
 // Block assembly: runs transactions of the pool in order and seals them into a block.
-
 import { DevchainError } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'

@@ -1,5 +1,4 @@
 // Reorgs: another branch becomes the chain, and the old one's transactions return to the pool.
-
 import { larger } from '../../core/bigints.ts'
 import { invalidParams, limitExceeded } from '../../core/errors.ts'
 import { yielder } from '../../core/yield.ts'

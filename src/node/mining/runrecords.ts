@@ -1,5 +1,4 @@
 // Block records of a run, made on read from hash, state root and timestamp.
-
 import { integerSize } from '../../core/fastrlp/writer.ts'
 import type { Hash } from '../../core/hex.ts'
 import { hashAccessList } from '../../protocol/blocks/accesslist.ts'

@@ -1,5 +1,4 @@
 // The transaction pool, by sender and nonce, and by hash. Admission rules are in admission.ts.
-
 import { larger } from '../../core/bigints.ts'
 import { DevchainError } from '../../core/errors.ts'
 import type { Address, Hash } from '../../core/hex.ts'

@@ -1,5 +1,4 @@
 // Verifies the blobs of transactions before admission, and finds them later.
-
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import {

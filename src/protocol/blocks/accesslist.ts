@@ -1,5 +1,4 @@
 // Block access lists: what a block's transactions and system calls read, and which values each of them left (EIP-7928).
-
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import { joinRlp, scratchRlp, writeRlp } from '../../core/fastrlp/writer.ts'
 import type { Address, Hash } from '../../core/hex.ts'

@@ -1,5 +1,4 @@
 // Proof-of-work difficulty: from the parent's, the time since, and the difficulty bomb.
-
 import { larger } from '../../core/bigints.ts'
 import { type Hardfork, isAtLeast, readStart } from '../forks.ts'
 import { EMPTY_UNCLES_HASH, type Header } from './header.ts'

@@ -1,5 +1,4 @@
 // Root of a trie with keys 0, 1, 2 …: transactions, receipts and withdrawals of a header.
-
 import { writeRlp } from '../../core/fastrlp/writer.ts'
 import { type Hash, hashFromBytes } from '../../core/hex.ts'
 import {

@@ -1,5 +1,4 @@
 // A block with its transactions and receipts as bytes. Senders are part of it, so that no signature is recovered again.
-
 import { keccakHash } from '../../../core/crypto/crypto.ts'
 import { scratchRlp } from '../../../core/fastrlp/writer.ts'
 import { EMPTY_BYTES, equalBytes, type Hash, hashFromBytes, putHex } from '../../../core/hex.ts'

@@ -1,5 +1,4 @@
 // Reads parts of the state after a block from the newest change to them: mostly, the world of an old block need not be made.
-
 import type { Address } from '../../../core/hex.ts'
 import { type MaybePromise, whenThere } from '../../../core/promises.ts'
 import { balanceAt, codeAt, nonceAt, storageAt, type World } from '../../../state/world.ts'

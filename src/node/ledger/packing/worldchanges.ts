@@ -1,5 +1,4 @@
 // What a block changed in the world, as bytes; and the world after many blocks, from one before them.
-
 import { writeRlp } from '../../../core/fastrlp/writer.ts'
 import type { Address } from '../../../core/hex.ts'
 import {

@@ -1,5 +1,4 @@
 // Compiles reads of message and block, and storage access.
-
 import type { Hardfork } from '../../../../protocol/forks.ts'
 import { OP } from '../../../opcodes.ts'
 import * as layout from '../../layout.ts'

@@ -1,5 +1,4 @@
 // Assembles a trace's function: the prologue, the loop around the operations, the exits.
-
 import { STACK_LIMIT } from '../../../opcodes.ts'
 import * as layout from '../../layout.ts'
 import type { Emitter } from '../wasm/emitter.ts'

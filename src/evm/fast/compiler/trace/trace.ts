@@ -1,6 +1,5 @@
 // A trace under compilation: a straight row of operations with exits. The head charges the gas of all, and exits refund the
 // unused part. It exits before unusual cases, so that only the interpreter decides on gas and errors.
-
 import type { Emitter, Limb } from '../wasm/emitter.ts'
 import * as wasm from '../wasm/instructions.ts'
 import { isKnown } from '../wasm/limbs.ts'
