@@ -18,7 +18,7 @@ import { createJsonRenderer } from './log/json.ts'
 import { Logger, methodPattern } from './log/logger.ts'
 import { loadPalette, type Palette, wantsColor } from './log/palette.ts'
 import { createPrettyRenderer } from './log/pretty.ts'
-import { LogWriter, type Sink } from './log/writer.ts'
+import { fileSink, LogWriter, type Sink } from './log/writer.ts'
 import { CommandFailure, complain, isGone, outliveReaders } from './output.ts'
 import { EXIT } from './parse/subcommands.ts'
 import { endReports } from './reports.ts'
@@ -296,11 +296,11 @@ function standardOutput(): Sink {
   return { open: () => fileStream(1), fd: 1, onBroken }
 }
 
-/** Reports the end of the log, such as on a full disk, unless its reader is gone. */
-function endOf(file: string): NonNullable<Sink['onBroken']> {
+/** Reports what a failure means, such as a full disk, unless the log's reader is gone. */
+function endOf(file: string, meaning = 'the log ends'): NonNullable<Sink['onBroken']> {
   return (error) => {
     if (isGone(error)) return
-    void complain(`devchain: the log ends: cannot write to ${file}: ${writeFailure(error)}\n`)
+    void complain(`devchain: ${meaning}: cannot write to ${file}: ${writeFailure(error)}\n`)
   }
 }
 
@@ -308,9 +308,10 @@ function endOf(file: string): NonNullable<Sink['onBroken']> {
 export function logFile(path: string): Sink {
   makeFolderOf(path)
   const fd = openSync(path, 'a')
+  const named = `${path} (--log-file)`
+  if (fstatSync(fd).isFile()) return fileSink(path, fd, endOf(named, 'the log has a gap'))
   // a pipe may have a reader that does not read
-  const file = fstatSync(fd).isFile() ? fd : undefined
-  return { open: () => fileStream(fd), fd: file, onBroken: endOf(`${path} (--log-file)`) }
+  return { open: () => fileStream(fd), fd: undefined, onBroken: endOf(named) }
 }
 
 function fileStream(fd: number): Writable {

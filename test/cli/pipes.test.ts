@@ -8,7 +8,9 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  renameSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -136,6 +138,33 @@ test.runIf(process.platform === 'linux')(
     const { ended, stderr } = startProcess(['--port', '0', '--ready-file', '/dev/full'])
     const why = 'cannot write /dev/full (--ready-file): ENOSPC: no space left on device'
     expect([await ended, stderr()]).toEqual([1, `devchain: ${why}\n`])
+  },
+)
+
+test.runIf(process.platform === 'linux')(
+  '--log-file goes on after a full disk, and in a new file after a rotation',
+  async () => {
+    const file = path.join(temporaryFolder(onTestFinished), 'chain.log')
+    const whole = 64 * 2 ** 20
+    writeFileSync(file, '')
+    truncateSync(file, whole)
+    const limited = `ulimit -f ${whole / 512}; exec "$0" "$@"`
+    const command = ['sh', '-c', limited, process.execPath, COMMAND] as const
+    const { url, stop, stderr } = await boot(['--log-file', file], { command: [...command] })
+    const gap = `devchain: the log has a gap: cannot write to ${file} (--log-file): EFBIG: file too large\n`
+    expect(await eventually(stderr)).toBe(gap)
+    truncateSync(file, 0)
+    await request(url, 'eth_chainId')
+    await eventually(() => readFileSync(file, 'utf8').includes('eth_chainId'))
+    renameSync(file, `${file}.1`)
+    await request(url, 'eth_blockNumber')
+    await eventually(
+      () => existsSync(file) && readFileSync(file, 'utf8').startsWith('eth_blockNumber'),
+    )
+    expect(await stop()).toBe(0)
+    expect(readFileSync(file, 'utf8')).toMatch(/\nended after /)
+    expect(readFileSync(`${file}.1`, 'utf8')).not.toMatch(/eth_blockNumber|ended/)
+    expect(stderr()).toBe(gap)
   },
 )
 

@@ -1,7 +1,8 @@
 // Writes the log without delaying the chain: lines are batched, and dropped (counted) when
 // the reader is too slow, so that memory stays bounded.
-import { writeSync } from 'node:fs'
-import type { Writable } from 'node:stream'
+import { closeSync, fstatSync, openSync, statSync, writeFile, writeSync } from 'node:fs'
+import { Writable } from 'node:stream'
+import { attempt } from '../../core/errors.ts'
 
 /** Characters buffered for a slow reader. */
 const BACKLOG_LIMIT = 4_000_000
@@ -19,6 +20,44 @@ export interface Sink {
   readonly fd: number | undefined
   /** Called once when it cannot be written: the log ends. */
   readonly onBroken?: (error: NodeJS.ErrnoException) => void
+}
+
+/**
+ * Opens the file anew where it was moved away or deleted, as logrotate does, and tries again after a full disk.
+ * @param onFailure called once until lines are written again
+ */
+export function fileSink(
+  path: string,
+  first: number,
+  onFailure: (error: NodeJS.ErrnoException) => void,
+): Sink {
+  let fd = first
+  let isFailing = false
+  const onBroken = (error: NodeJS.ErrnoException | null): void => {
+    if (error !== null && !isFailing) onFailure(error)
+    isFailing = error !== null
+  }
+  const write: Writable['_write'] = (text, _encoding, done) => {
+    const [own, now] = [fstatSync(fd), attempt(() => statSync(path))]
+    const isOther = now?.ino !== own.ino || now.dev !== own.dev
+    // opening a pipe would wait for its reader
+    const isMoved = isOther && now?.isFile() !== false
+    const next = isMoved ? attempt(() => openSync(path, 'a')) : undefined
+    if (next !== undefined) closeSync(fd)
+    fd = next ?? fd
+    writeFile(fd, text as Buffer, (error) => {
+      onBroken(error)
+      done()
+    })
+  }
+  const open = (): Writable => new Writable({ write })
+  return {
+    open,
+    onBroken,
+    get fd() {
+      return fd
+    },
+  }
 }
 
 export class LogWriter {
