@@ -3,7 +3,6 @@ import { createdAddress } from '../../core/crypto/crypto.ts'
 import { type Address, hexFromBytes, quantityFromBigint } from '../../core/hex.ts'
 import { encodeRlp } from '../../core/rlp.ts'
 import type { Failure } from '../../evm/executor.ts'
-import { PRECOMPILE_REASON } from '../../evm/machine.ts'
 import { nextOperation, OP } from '../../evm/opcodes.ts'
 import { describeRevert } from '../../evm/reasons.ts'
 import { delegateOf } from '../../protocol/transactions/delegation.ts'
@@ -36,7 +35,7 @@ export function createdBy({ from, to, nonce }: Transaction): Address | null {
 const HALTS: ReadonlyMap<string, string> = new Map([
   ['OutOfGas', 'out of gas'],
   ['PrecompileOOG', 'out of gas'],
-  ['PrecompileError', PRECOMPILE_REASON],
+  ['PrecompileError', 'precompile failed'],
   ['InvalidFEOpcode', 'invalid opcode 0xfe'],
   ['OpcodeNotFound', 'invalid opcode'],
   ['InvalidJump', 'invalid jump destination'],
