@@ -276,7 +276,8 @@ export class Backend implements Target {
   /** For in-process requests, which have no connection. */
   readonly #ownProcess = new Caller()
   readonly #yieldIfDue = yielder()
-  #requests = 0
+  /** Over HTTP and WebSocket, a batch counted once. */
+  requests = 0
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -329,13 +330,8 @@ export class Backend implements Target {
     }
   }
 
-  /** Over HTTP and WebSocket, a batch counted once. */
-  get requests(): number {
-    return this.#requests
-  }
-
   answer(caller: Caller, message: Uint8Array): MaybePromise<Reply> {
-    this.#requests += 1
+    this.requests += 1
     return this.#parts.dispatcher.dispatch(this.#contextOf(caller, false), message)
   }
 

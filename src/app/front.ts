@@ -85,7 +85,7 @@ export class Front {
   /** The set-up runs, and no chain waits for it yet. */
   #isSetUpAlone = false
   #server: Promise<RunningServer> | undefined
-  #isListening = false
+  isListening = false
 
   constructor(common: Common, first: Backend, wire: Wire) {
     const { settings, environment, keeping, onBug } = common
@@ -115,10 +115,6 @@ export class Front {
       ...chainSites({ chains: this.chains, onBug }),
       healthSite(() => healthOf(first.facts())),
     ]
-  }
-
-  get isListening(): boolean {
-    return this.#isListening
   }
 
   get artifacts(): ArtifactsDoor {
@@ -194,7 +190,7 @@ export class Front {
     this.#server ??= this.#start()
     try {
       const server = await this.#server
-      this.#isListening = true
+      this.isListening = true
       return server
     } catch (error) {
       // A retry may find the port free.
@@ -209,7 +205,7 @@ export class Front {
     await (await this.#threadsOpen)?.close()
     await this.#common.keeping?.close()
     this.#held?.leaveAll()
-    this.#isListening = false
+    this.isListening = false
     await (await this.#server)?.close()
     this.#common.engines.close()
     if (failure !== undefined) throw failure

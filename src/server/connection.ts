@@ -11,20 +11,16 @@ const LINGER_MS = 1_000
 /** Pipelined requests are answered in order. */
 export class Connection {
   waiting = 0
+  /** True once no more input is accepted. */
+  isEnding = false
   readonly caller: Caller = new Caller()
   readonly #socket: Duplex
   #last: ServerResponse | undefined
-  #isEnding = false
 
   constructor(socket: Duplex) {
     this.#socket = socket
     socket.once('close', () => this.caller.hangUp())
     socket.once('end', () => this.#probe())
-  }
-
-  /** True once no more input is accepted. */
-  get isEnding(): boolean {
-    return this.#isEnding
   }
 
   begin(response: ServerResponse): void {
@@ -36,8 +32,8 @@ export class Connection {
    * dropped: closing a socket with unread input resets it and loses the reply.
    */
   end(refusal: Refusal): void {
-    if (this.#isEnding) return
-    this.#isEnding = true
+    if (this.isEnding) return
+    this.isEnding = true
     const last = this.#last
     const isHalfSent = last !== undefined && !last.req.complete
     // a half-sent request gets the refusal as its own response, unless that was sent before the body was complete

@@ -65,7 +65,7 @@ export class Synchronizer {
   readonly #valid = new Map<Peer, number>()
   readonly #executor: Executor
   readonly #closing = new AbortController()
-  #isRunning = false
+  isBusy = false
   #range: Omit<SyncStatus, 'currentBlock'> | undefined
 
   /** @param onStatus gets undefined at the end of an import */
@@ -79,10 +79,6 @@ export class Synchronizer {
   get status(): SyncStatus | undefined {
     const { tree } = this.#options.chain.state
     return this.#range && { ...this.#range, currentBlock: headOf(tree).block.header.number }
-  }
-
-  get isBusy(): boolean {
-    return this.#isRunning
   }
 
   close(): void {
@@ -105,8 +101,8 @@ export class Synchronizer {
 
   /** Imports until no peer has a better branch. */
   wake(): void {
-    if (this.#isRunning || this.#closing.signal.aborted) return
-    this.#isRunning = true
+    if (this.isBusy || this.#closing.signal.aborted) return
+    this.isBusy = true
     void this.#run()
   }
 
@@ -120,7 +116,7 @@ export class Synchronizer {
     } catch (error) {
       if (!this.#closing.signal.aborted) this.#options.onBug(error)
     } finally {
-      this.#isRunning = false
+      this.isBusy = false
       this.#setRange(undefined)
     }
   }
