@@ -107,8 +107,7 @@ export class ChainStore {
 
   /** The forks that must be open before states are read. */
   forks(): readonly ForkSource[] {
-    const sources = [...this.#chains.byName.entries()].map(([, chain]) => forkOf(chain))
-    return sources.filter((source) => source !== undefined)
+    return [...this.#chains.byName.entries()].flatMap(([, chain]) => forkOf(chain) ?? [])
   }
 
   forkOf(name: string): ForkSource | undefined {

@@ -178,9 +178,8 @@ export class ChainStores {
   }
 
   #stores(): readonly ChainStore[] {
-    return [this.#shared, ...[...this.#own.values()].map(({ store }) => store)].filter(
-      (store) => store !== undefined,
-    )
+    const own = [...this.#own.values()].flatMap(({ store }) => store ?? [])
+    return this.#shared === undefined ? own : [this.#shared, ...own]
   }
 }
 

@@ -329,9 +329,7 @@ export class Gossip {
     const { chain, peers, timing } = this.#options
     const { pool } = chain.state
     const begin = timing.now()
-    const returned = [...this.#returned]
-      .map((hash) => pooledByHash(pool, hash))
-      .filter((entry) => entry !== undefined)
+    const returned = [...this.#returned].flatMap((hash) => pooledByHash(pool, hash) ?? [])
     this.#returned.clear()
     const arrived = arrivedAfter(pool, this.#announcedArrival)
     this.#announcedArrival = pool.lastArrival

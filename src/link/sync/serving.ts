@@ -65,12 +65,10 @@ export function transactionsFor(
   mostBytes: number,
 ): LinkMessage<'transactions'> {
   const waiting = hashes
-    .map((hash) => pooledByHash(state.pool, hash))
-    .filter((entry) => entry !== undefined && travels(state, entry))
-  const transactions = asManyAsFit(
-    waiting,
-    mostBytes,
-    (entry) => entry && encodeTravelling(state, entry.transaction),
+    .flatMap((hash) => pooledByHash(state.pool, hash) ?? [])
+    .filter((entry) => travels(state, entry))
+  const transactions = asManyAsFit(waiting, mostBytes, ({ transaction }) =>
+    encodeTravelling(state, transaction),
   )
   return { kind: 'transactions', id, transactions }
 }
