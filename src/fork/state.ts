@@ -224,10 +224,8 @@ export class BlockState implements BackedState, MissSource {
     const nonce = this.#keptAt('eth_getTransactionCount', [address])
     const text = this.#network.keptCodeAt(address, this.#point)
     if (nonce === undefined || text === undefined) return false
-    this.#accounts.set(
-      address,
-      this.#accountFrom(address, quantity(balance), quantity(nonce), text),
-    )
+    const account = this.#accountFrom(address, quantity(balance), quantity(nonce), text)
+    this.#accounts.set(address, account)
     return true
   }
 

@@ -103,10 +103,8 @@ export function createOriginCheck(
     const whose = origin === 'null' ? 'without an origin (file:, sandbox)' : `of ${origin}`
     if (host === undefined || !isLoopback(host)) {
       if (!isAllowed(origin)) {
-        reportOnce(
-          origin,
-          `a request from a page ${whose} was refused; --allow-origin ${origin} allows it`,
-        )
+        const refused = `a request from a page ${whose} was refused; --allow-origin ${origin} allows it`
+        reportOnce(origin, refused)
         const message = `pages ${whose} are not allowed: start with --allow-origin ${origin} to allow them`
         return { status: 403, message }
       }

@@ -50,11 +50,10 @@ export async function searchAfterOver(request: BoundaryRequest): Promise<Json | 
   if (search === undefined) return undefined
   const { account, block, size } = search
   if (block >= upstream.number && block !== 0n) return undefined
-  const searchHere = async (count: number): Promise<Page> =>
-    (await answerHere({
-      ...request,
-      params: [account, Number(upstream.number), count],
-    })) as never
+  const searchHere = async (count: number): Promise<Page> => {
+    const params = [account, Number(upstream.number), count]
+    return (await answerHere({ ...request, params })) as never
+  }
   const own = await searchHere(size)
   const there = await askedPage(request, [account, Number(block), size], own)
   const count = there.txs.filter(({ blockNumber }) => BigInt(blockNumber) <= upstream.number).length

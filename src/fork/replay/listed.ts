@@ -25,10 +25,8 @@ export async function prefetchListed(
   if (header.blockAccessListHash === undefined) return
   const ask = (name: string): Promise<readonly NamedState[]> =>
     network.askHistory(fork, name, [hash], header.number, readList)
-  const named = await inTime(
-    orIfRefused(() => askByNames(METHODS, ask)),
-    TIMEOUT_MS,
-  )
+  const asked = orIfRefused(() => askByNames(METHODS, ask))
+  const named = await inTime(asked, TIMEOUT_MS)
   if (named !== undefined) await readAll(named, before())
 }
 

@@ -28,10 +28,8 @@ export async function worldAfter(
   const remote = readBlock(json)
   const { world: parent } = headOf(state.tree)
   const transactions = transactionsIn(prefix)
-  const then = blockEnvironment(
-    state,
-    recordOf(remote, () => parent),
-  )
+  const record = recordOf(remote, () => parent)
+  const then = blockEnvironment(state, record)
   const block = { ...then, chainId: state.config.upstream?.chainId ?? then.chainId }
   const { parentHash, parentBeaconBlockRoot } = remote.header
   const plain = transactions.slice(0, index).map(readTransaction)

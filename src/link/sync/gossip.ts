@@ -348,10 +348,8 @@ export class Gossip {
   }
 
   #announceHashes(peer: Peer, entries: readonly PooledTransaction[]): void {
-    this.#sendHashes(
-      peer,
-      entries.filter(({ transaction }) => !peer.knows(transaction.hash)),
-    )
+    const unknown = entries.filter(({ transaction }) => !peer.knows(transaction.hash))
+    this.#sendHashes(peer, unknown)
   }
 
   #sendHashes(peer: Peer, entries: readonly PooledTransaction[]): void {

@@ -83,10 +83,8 @@ function readHeader(
   // the peer may have moved on; the request shows how far
   const highest = head.number > target.number ? head : target
   if (number > highest.number) {
-    throw new LinkError(
-      `it sends header ${number} though its newest block is ${highest.number}`,
-      'invalidHeader',
-    )
+    const message = `it sends header ${number} though its newest block is ${highest.number}`
+    throw new LinkError(message, 'invalidHeader')
   }
   if (isInvalid(read.hash)) {
     throw new LinkError(`block ${number} of its branch is invalid`, 'repeatedMessages')

@@ -282,20 +282,16 @@ export class Synchronizer {
     if (block.hash !== target.hash) this.#checkEnd(peer, target)
     if (block.hash !== target.hash || totalDifficulty === target.totalDifficulty) return
     peer.head = { hash: block.hash, number: block.header.number, totalDifficulty }
-    throw new LinkError(
-      `its total difficulty is ${totalDifficulty}, it claimed ${target.totalDifficulty}`,
-      'invalidHeader',
-    )
+    const message = `its total difficulty is ${totalDifficulty}, it claimed ${target.totalDifficulty}`
+    throw new LinkError(message, 'invalidHeader')
   }
 
   /** The branch ended early: an error unless the peer has moved on. */
   #checkEnd(peer: Peer, target: PeerHead): void {
     if (peer.head.hash !== target.hash || !peer.isPresent) return
     const { number, totalDifficulty } = target
-    throw new LinkError(
-      `it claimed block ${number} with a total difficulty of ${totalDifficulty}, and does not send it`,
-      'invalidHeader',
-    )
+    const message = `it claimed block ${number} with a total difficulty of ${totalDifficulty}, and does not send it`
+    throw new LinkError(message, 'invalidHeader')
   }
 
   /** @returns true: the branch is invalid; false: it could not be fetched */
