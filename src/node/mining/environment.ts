@@ -4,6 +4,7 @@ import { concatBytes, type Hash, paddedBytes, ZERO_HASH } from '../../core/hex.t
 import type { BlockEnvironment, BlockStartJob } from '../../evm/executor.ts'
 import { nextDifficulty } from '../../protocol/blocks/difficulty.ts'
 import { type Header, NO_PROOF } from '../../protocol/blocks/header.ts'
+import { ELASTICITY } from '../../protocol/blocks/headerrules.ts'
 import {
   baseFeeAfter as baseFeeOfNetwork,
   blobBaseFee,
@@ -87,11 +88,22 @@ export function nextBlockEnvironment(
     timestamp: rules.timestamp,
     baseFee: rules.baseFee,
     coinbase: settings.coinbase,
-    gasLimit: settings.blockGasLimit,
+    gasLimit: nextGasLimit(state, parent.header, rules.hardfork),
     difficulty: nextDifficultyOf(state, rules),
     prevRandao: hasNonce ? ZERO_HASH : prevRandao,
     blockHash: (asked) => hashByNumber(tree, asked),
   })
+}
+
+/** Twice the limit in a network's first block of london, unless it was changed: then the target stays (EIP-1559). */
+function nextGasLimit(
+  { config, settings: { blockGasLimit } }: ChainState,
+  { gasLimit, baseFeePerGas }: Header,
+  hardfork: Hardfork,
+): bigint {
+  const isFirst = baseFeePerGas === undefined && isAtLeast(hardfork, 'london')
+  const isDoubled = isFirst && config.ruleset === 'network' && blockGasLimit === gasLimit
+  return isDoubled ? gasLimit * ELASTICITY : blockGasLimit
 }
 
 export function environmentAfter(

@@ -276,11 +276,14 @@ function withRecord(
   record: BlockRecord,
   { now, timestamp }: MineOptions,
 ): ChainState {
+  const { gasLimit, timestamp: time } = record.block.header
+  const settings = settingsAfterBlock(state.settings)
   return {
     ...state,
     tree: appendBlock(state.tree, record),
-    clock: clockAfterBlock(state, record.block.header.timestamp, now, timestamp !== undefined),
-    settings: settingsAfterBlock(state.settings),
+    clock: clockAfterBlock(state, time, now, timestamp !== undefined),
+    settings:
+      settings.blockGasLimit === gasLimit ? settings : { ...settings, blockGasLimit: gasLimit },
   }
 }
 

@@ -75,7 +75,7 @@ export const MAX_GAS_LIMIT: bigint = 2n ** 63n - 1n
 export const GAS_LIMIT_PARTS = 1024n
 
 /** EIP-1559: a block's target is half of its limit. */
-const ELASTICITY = 2n
+export const ELASTICITY = 2n
 
 /** Bytes of a block's RLP from osaka on (EIP-7934). */
 const MAX_BLOCK_BYTES = 8_388_608

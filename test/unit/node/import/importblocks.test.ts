@@ -13,6 +13,7 @@ import { headOf } from '../../../../src/node/ledger/blocktree.ts'
 import type { Settings } from '../../../../src/node/ledger/chainstate.ts'
 import { sendTransaction } from '../../../../src/node/sending/send.ts'
 import { encodeBlock } from '../../../../src/protocol/blocks/block.ts'
+import { decodeBlock } from '../../../../src/protocol/blocks/blockdecoding.ts'
 import { HARDFORKS } from '../../../../src/protocol/forks.ts'
 import { parseGenesis } from '../../../../src/state/genesis.ts'
 import { networkBlocks, networkGenesis } from '../../../support/chain/networkchain.ts'
@@ -203,6 +204,27 @@ describe('import of a network’s chain', () => {
     const chain = await createChain({ ...asGiven, blocks, environment: testEnvironment() })
     expect(exported(chain).slice(1)).toEqual(parts)
     expect(chain.state.config.ruleset).toBe('network')
+  })
+
+  test('doubles the gas limit in the first block of london that is mined on top of it', async () => {
+    const london = parts.findIndex((each) => decodeBlock(each).header.baseFeePerGas !== undefined)
+    const before = concatBytes(...parts.slice(0, london - 1))
+    const given: ChainOptions = { ...asGiven, clock: { kind: 'step', seconds: 10n } }
+    const chain = await createChain({ ...given, blocks: before, environment: testEnvironment() })
+    const now = chain.environment.now()
+    await chain.update((state) => mine(chain.executor, state, { now, blocks: 4n }))
+    const mined = exported(chain)
+      .slice(london - 1)
+      .map((each) => decodeBlock(each).header)
+    const limit = decodeBlock(parts[london - 2]!).header.gasLimit
+    expect(mined.map(({ gasLimit }) => gasLimit / limit)).toEqual([1n, 1n, 2n, 2n, 2n])
+    const again = await createChain({
+      ...given,
+      blocks: concatBytes(...exported(chain)),
+      environment: testEnvironment(),
+    })
+    expect(headHash(again)).toBe(headHash(chain))
+    expect(again.state.config.ruleset).toBe('network')
   })
 
   test('merges after the block that reaches the total difficulty, if no number is given', async () => {
