@@ -322,7 +322,7 @@ to an older snapshot drops unnamed ones, as with evm_snapshot.`,
       name: 'gas-report',
       sentence: 'Print the gas used by the functions of the project',
       exits: remoteExits(
-        ', or --compare found a higher average, an empty report, or a function that always fails now',
+        ', or --compare found higher averages, an empty report, or only failed calls now',
       ),
       notes: `  devchain gas-report --json > before.json
   devchain gas-report --compare before.json --threshold 5     fails if an average rose by over 5 %`,
