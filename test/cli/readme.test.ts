@@ -81,7 +81,16 @@ async function posted(
   return (JSON.parse(await text(reply)) as { error: { message: string } }).error.message
 }
 
-/** A chain with the blocks and the transaction that examples name. */
+/** Its code stops at once. */
+const ARTIFACT = {
+  contractName: 'Counter',
+  sourceName: 'Counter.sol',
+  abi: [{ type: 'function', name: 'add', inputs: [], outputs: [], stateMutability: 'nonpayable' }],
+  bytecode: '0x5f5f5360015ff3',
+  deployedBytecode: '0x00',
+}
+
+/** A chain with the blocks and the transaction that examples name, and a call for the gas report. */
 async function networkWithBlocks(): Promise<{ network: Devchain; hash: string }> {
   const network = await createDevchain({ port: 0, chainId: 1n })
   const [from] = network.accounts
@@ -89,6 +98,13 @@ async function networkWithBlocks(): Promise<{ network: Devchain; hash: string }>
   const params = [{ from: from?.address, to, value: '0x1' }]
   const hash = (await network.request({ method: 'eth_sendTransaction', params })) as string
   await network.request({ method: 'hardhat_mine', params: ['0x4'] })
+  await network.request({ method: 'devchain_addArtifacts', params: [ARTIFACT] })
+  const deploying = [{ from: from?.address, data: ARTIFACT.bytecode }]
+  const deployed = await network.request({ method: 'eth_sendTransaction', params: deploying })
+  const receipt = await network.request({ method: 'eth_getTransactionReceipt', params: [deployed] })
+  const { contractAddress } = receipt as { contractAddress: string }
+  const calling = [{ from: from?.address, to: contractAddress, data: '0x4f2be91f' }]
+  await network.request({ method: 'eth_sendTransaction', params: calling })
   return { network, hash }
 }
 
