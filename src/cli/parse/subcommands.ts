@@ -321,7 +321,7 @@ to an older snapshot drops unnamed ones, as with evm_snapshot.`,
     {
       name: 'gas-report',
       sentence: 'Print the gas used by the functions of the project',
-      exits: remoteExits(', or --compare found a higher average or no old report'),
+      exits: remoteExits(', or --compare found a higher average, failures or no report'),
       notes: `  devchain gas-report --json > before.json
   devchain gas-report --compare before.json --threshold 5     fails if an average rose by over 5 %`,
     },
