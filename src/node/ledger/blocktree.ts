@@ -4,6 +4,7 @@ import { DevchainError, type ErrorFacts, invalidParams } from '../../core/errors
 import type { Hash } from '../../core/hex.ts'
 import { getOrMake, memoizeByIdentity } from '../../core/lrucache.ts'
 import { emptyMap, type PersistentMap } from '../../core/persistent.ts'
+import type { Block } from '../../protocol/blocks/block.ts'
 import { hashHeader } from '../../protocol/blocks/header.ts'
 import type { World } from '../../state/world.ts'
 import type { BlockRecord, BlockRun, ExecutedTransaction } from './blockrecord.ts'
@@ -35,9 +36,9 @@ export interface BlockTree {
   readonly canonical: CanonicalChain
   /** Excludes runs of empty blocks, blocks of `old`, and the genesis, which is hashed on read: `blockByHash` finds all. */
   readonly byHash: PersistentMap<Hash, BlockRecord>
-  /** Of the blocks from `oldEnd` on. */
+  /** Of the blocks from `oldEnd` on, except full ones. */
   readonly places: PersistentMap<Hash, TransactionPlace>
-  /** Canonical blocks below `oldEnd`, and their transactions. */
+  /** Canonical blocks below `oldEnd` and their transactions, and the transactions of full blocks. */
   readonly old: HashIndex
   readonly oldEnd: number
   readonly side: SideBlocks
@@ -49,8 +50,11 @@ export interface BlockTree {
 /** Blocks that the index takes at a time. */
 const INDEXED_BLOCKS = 128
 
-/** The index takes the oldest blocks where there are more: full blocks have a thousand each. */
+/** The index takes the oldest blocks where there are more. */
 const MOST_PLACES = 65_536
+
+/** The index takes the transactions of blocks with so many at once: a map of them takes a third of what it takes to mine them. */
+const FULL = 128
 
 interface NetworkPart {
   readonly run: BlockRun
@@ -141,11 +145,19 @@ export function transactionPlace(tree: BlockTree, hash: Hash): TransactionPlace 
 }
 
 function oldPlace(tree: BlockTree, hash: Hash): TransactionPlace | undefined {
-  const found = findOld(tree, hash, ({ block }) => {
-    const index = block.transactions.findIndex((each) => each.hash === hash)
-    return index < 0 ? undefined : index
-  })
+  const found = findOld(tree, hash, ({ block }) => indexOf(block, hash))
   return found && { record: found.record, index: found.value }
+}
+
+const indexesOf = memoizeByIdentity(
+  (transactions: Block['transactions']): ReadonlyMap<Hash, number> =>
+    new Map(transactions.map(({ hash }, index) => [hash, index])),
+)
+
+function indexOf({ transactions }: Block, hash: Hash): number | undefined {
+  if (transactions.length >= FULL) return indexesOf(transactions).get(hash)
+  const index = transactions.findIndex((each) => each.hash === hash)
+  return index < 0 ? undefined : index
 }
 
 /** The newest of the old blocks for which `read` gives a value. */
@@ -243,8 +255,11 @@ function withOlder(tree: BlockTree): BlockTree {
     if (record === undefined) continue
     byHash = byHash.delete(hashOf(record))
     entries.push(HashIndex.entry(hashOf(record), number))
-    for (const { hash } of record.block.transactions) {
-      places = places.delete(hash)
+    // those of full blocks are indexed, but not if an older version stored them
+    for (const { hash } of KeptRecord.partsOf(record).block.transactions) {
+      const rest = places.delete(hash)
+      if (rest === places) continue
+      places = rest
       entries.push(HashIndex.entry(hash, number))
     }
   }
@@ -288,17 +303,31 @@ export function withHeadWorld(tree: BlockTree, world: World): BlockTree {
           tree.canonical.at(tree.canonical.length - 2),
         )
   const edited = { ...tree, canonical: tree.canonical.withHead(record) }
-  return tree.oldEnd === tree.canonical.length ? edited : withRecord(edited, record)
+  if (tree.oldEnd === tree.canonical.length) return edited
+  const indexed = { ...edited, byHash: tree.byHash.set(hashOf(record), record) }
+  return isFull(record) ? indexed : withPlaces(indexed, record)
 }
 
 /** Indexes a block by its hash, and by those of its transactions. */
 function withRecord(tree: BlockTree, record: BlockRecord): BlockTree {
-  const { hash, transactions } = record.block
-  const places = transactions.reduce(
-    (known, each, index) => known.set(each.hash, { record, index }),
-    tree.places,
-  )
-  return { ...tree, byHash: tree.byHash.set(hash, record), places }
+  const { hash, header, transactions } = record.block
+  const grown = { ...tree, byHash: tree.byHash.set(hash, record) }
+  if (!isFull(record)) return withPlaces(grown, record)
+  const number = Number(header.number)
+  const entries = transactions.map((each) => HashIndex.entry(each.hash, number))
+  return { ...grown, old: tree.old.with(entries) }
+}
+
+function withPlaces(tree: BlockTree, record: BlockRecord): BlockTree {
+  let { places } = tree
+  for (const [index, { hash }] of record.block.transactions.entries()) {
+    places = places.set(hash, { record, index })
+  }
+  return { ...tree, places }
+}
+
+function isFull({ block: { header, transactions } }: BlockRecord): boolean {
+  return transactions.length >= FULL && header.number < NUMBERS
 }
 
 /** `last` is the run's last block. If the chain ends with part of the run, appends the rest. */
@@ -353,16 +382,18 @@ export function truncateTo(tree: BlockTree, number: bigint): BlockTree {
   requireOwn(tree, number)
   const length = Number(number) + 1
   const canonical = tree.canonical.truncate(length)
-  let places = tree.places
-  for (const { block } of tree.canonical.filled(Math.max(length, tree.oldEnd))) {
-    for (const { hash } of block.transactions) places = places.delete(hash)
-  }
   const isOld = length < tree.oldEnd
+  let { places } = tree
+  let isIndexed = isOld
+  for (const record of tree.canonical.filled(Math.max(length, tree.oldEnd))) {
+    isIndexed ||= isFull(record)
+    for (const { hash } of record.block.transactions) places = places.delete(hash)
+  }
   const kept: BlockTree = {
     ...tree,
     canonical,
     places,
-    old: isOld ? tree.old.below(length) : tree.old,
+    old: isIndexed ? tree.old.below(length) : tree.old,
     oldEnd: isOld ? length : tree.oldEnd,
     abandoned: tree.abandoned + tree.canonical.length - canonical.length,
   }

@@ -14,6 +14,9 @@ import {
   headOf,
   isInSomeBlock,
   transactionPlace,
+  truncateTo,
+  withHead,
+  withHeadWorld,
 } from '../../../../src/node/ledger/blocktree.ts'
 import { packBlock, unpackBlock } from '../../../../src/node/ledger/packing/blockbytes.ts'
 import { HashIndex } from '../../../../src/node/ledger/packing/hashindex.ts'
@@ -237,6 +240,25 @@ function checkAll(chain: Chain, blocks: number): void {
     if (number % 500 === 0) expect(stateRoot(record.world)).toBe(record.block.header.stateRoot)
   }
 }
+
+test('a block of many transactions has a place for each while it is in the chain', async () => {
+  const chain = await testChain({ baseFee: 0n })
+  const sent = Array.from({ length: 150 }, (_, nonce) => signed(chain, { nonce: BigInt(nonce) }))
+  const mined = await mineGiven(chain.executor, chain.state, sent, { now: NOON })
+  const { tree } = mined.state
+  const edited = withHeadWorld(tree, withBalance(headOf(tree).world, addressOf(1), 7n))
+  const below = truncateTo(edited, 0n)
+  const again = withHead(below, headOf(edited))
+  for (const each of [tree, edited, again]) {
+    const record = headOf(each)
+    const places = sent.map(({ hash }) => transactionPlace(each, hash))
+    expect(places).toEqual(sent.map((_, index) => ({ record, index })))
+  }
+  expect(sent.map(({ hash }) => transactionPlace(below, hash))).toEqual(sent.map(() => undefined))
+  expect(sent.map(({ hash }) => isInSomeBlock(below, hash))).toEqual(sent.map(() => true))
+  expect(again.places.size).toBe(0)
+  chain.close()
+})
 
 describe('a long chain', () => {
   test('keeps all blocks in reach, through reverts into old ones', {
