@@ -13,7 +13,7 @@ import type {
 import { AccessParts } from '../../protocol/blocks/accesslist.ts'
 import { EMPTY_BLOOM, mergeBlooms } from '../../protocol/blocks/bloom.ts'
 import { OrderedTrie } from '../../protocol/blocks/orderedtrie.ts'
-import { encodeReceipt, NO_GAS, withGasOf } from '../../protocol/blocks/receipt.ts'
+import { encodeReceipt, type Log, NO_GAS, withGasOf } from '../../protocol/blocks/receipt.ts'
 import { blobGasOf, leastGas, maxBlobGas } from '../../protocol/fees.ts'
 import { blockRoom } from '../../protocol/stategas.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
@@ -41,6 +41,7 @@ export class BlockDraft {
   #block: BlockEnvironment
   readonly executed: ExecutedTransaction[] = []
   readonly dropped: DroppedTransaction[] = []
+  readonly logs: Log[] = []
   readonly transactions: OrderedTrie = new OrderedTrie()
   readonly receipts: OrderedTrie = new OrderedTrie()
   readonly accesses: AccessParts = new AccessParts()
@@ -182,6 +183,7 @@ export class BlockDraft {
       this.#overlay,
     )
     this.executed.push(executed)
+    for (const log of outcome.logs) this.logs.push(log)
     this.transactions.push(transaction.raw)
     this.receipts.push(encodeReceipt(executed.receipt))
   }

@@ -229,9 +229,8 @@ async function assemble(
 }
 
 async function ended(executor: Executor, state: ChainState, draft: BlockDraft): Promise<Assembly> {
-  const { block, dropped } = draft
+  const { block, dropped, logs } = draft
   const executed = [...draft.executed]
-  const logs = executed.flatMap(({ receipt }) => receipt.logs)
   const uncles = unclesFor(state, block.hardfork)
   const rewarded = { miner: block.coinbase, number: block.number }
   const world = withRewards(draft.settle(), state.config, block.hardfork, rewarded, uncles)
