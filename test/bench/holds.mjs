@@ -8,7 +8,10 @@ const TICK_MS = 5
 /** Milliseconds of this thread's processor time between two ticks that are worth a message. */
 const HELD_MS = 15
 
-const collections = []
+/** Milliseconds until the entries of collections are there, which arrive turns later. */
+const ENTRIES_MS = 100
+
+let collections = []
 new PerformanceObserver((list) => collections.push(...list.getEntries())).observe({
   entryTypes: ['gc'],
 })
@@ -35,14 +38,13 @@ setInterval(() => {
       to: performance.timeOrigin + now,
       ms: processor - used,
     }
-    // entries of collections arrive in a later turn
-    setImmediate(() => {
+    setTimeout(() => {
+      collections = collections.filter(({ startTime, duration }) => startTime + duration > from)
       const gcMs = collections
-        .filter(({ startTime, duration }) => startTime + duration > from && startTime < now)
+        .filter(({ startTime }) => startTime < now)
         .reduce((sum, { duration }) => sum + duration, 0)
-      collections.length = 0
       process.send?.({ hold: { ...hold, gcMs } })
-    })
+    }, ENTRIES_MS).unref()
   }
   began = now
   used = processor

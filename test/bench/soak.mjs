@@ -55,7 +55,7 @@ export async function soak(given = '60', command = undefined) {
     // of this thread: on two cores, the ninth would wait for the other clients instead of the node
     setPriority(process.pid, constants.priority.PRIORITY_LOW)
     const done = await work(node, port, stopAt)
-    report(await waits, holds, done, child.pid)
+    report(await waits, holds, done, { pid: child.pid, began: stopAt - 1000 * seconds })
   } finally {
     child.kill()
     idle.kill()
@@ -268,7 +268,7 @@ async function ping({ port, idlePort, stopAt, pid }) {
   parentPort.postMessage(waits)
 }
 
-function report(waits, holds, { calls, count }, pid) {
+function report(waits, holds, { calls, count }, { pid, began }) {
   const errors = new Set(calls.map(({ error }) => error).filter((each) => each !== undefined))
   line('requests', calls.length)
   line('transactions', count)
@@ -289,7 +289,12 @@ function report(waits, holds, { calls, count }, pid) {
   const long = holds.filter(({ ms }) => ms >= HELD_MS)
   line(`holds of the loop over ${HELD_MS} ms`, long.length)
   line('of them mostly collecting garbage', long.filter(({ ms, gcMs }) => 2 * gcMs > ms).length)
-  line('the longest hold, of its thread', Math.max(0, ...long.map(({ ms }) => ms)), 'ms')
+  const [longest] = long.toSorted((one, other) => other.ms - one.ms)
+  if (longest !== undefined) {
+    line('the longest hold, of its thread', longest.ms, 'ms')
+    line('of that collecting garbage', longest.gcMs, 'ms')
+    line('it began after', (longest.from - began) / 1000, 's')
+  }
   const blamed = new Map()
   for (const hold of long.filter(({ ms, gcMs }) => 2 * gcMs <= ms)) {
     // held by one that was under way all the time and answered soon after
