@@ -1,6 +1,12 @@
 #!/usr/bin/env node
 'use strict'
 const path = require('node:path')
+// Node.js 18 and older
+if (!Array.prototype.toSpliced) {
+  const { node } = process.versions
+  console.error(`devchain: Node.js ${node} is too old: devchain needs 20.19 or newer`)
+  process.exit(1)
+}
 if (typeof WebAssembly === 'undefined') {
   console.error('devchain: Node.js runs without WebAssembly: omit --jitless')
   process.exit(1)

@@ -62,6 +62,16 @@ describe('the devchain command', () => {
     expect([code, stderr.trim().split('\n').at(-1)]).toEqual([1, message])
   })
 
+  test('says which Node.js it needs where it is too old, as 18 is', async () => {
+    // Node 18 has no toSpliced
+    const preload = 'data:text/javascript,delete Array.prototype.toSpliced'
+    const { code, stderr } = await run([], {
+      env: { NODE_OPTIONS: `--import ${preload.replace(' ', '%20')}` },
+    })
+    const message = `devchain: Node.js ${process.versions.node} is too old: devchain needs 20.19 or newer`
+    expect([code, stderr.trim().split('\n').at(-1)]).toEqual([1, message])
+  })
+
   test('prints all options in groups for --help, within 100 columns', async () => {
     const { code, stdout, stderr } = await run(['--help'])
     expect([code, stderr]).toEqual([0, ''])
