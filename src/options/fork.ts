@@ -183,7 +183,7 @@ export class ForkTable {
   /** Milliseconds. */
   readonly forkTimeout: Option<number> = {
     type: duration,
-    sentence: 'Timeout of one request to the forked network, if --fork-max-wait is longer',
+    sentence: 'Timeout of one request to the forked network, at most --fork-max-wait',
     default: 30_000,
   }
   readonly forkRetries: Option<number> = {

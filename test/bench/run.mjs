@@ -1,35 +1,25 @@
 // Starts the micro-benchmarks: loads their TypeScript, which node does not read by itself, and prints a line a figure.
 import { createServer } from 'vite'
-import { soak } from './soak.mjs'
+
+const FILES = {
+  soak: 'soak',
+  workers: 'workers',
+  durable: 'keeping',
+  restart: 'keeping',
+  hardforks: 'hardforks',
+  memory: 'memory',
+  growth: 'growth',
+}
 
 const [which, ...rest] = process.argv.slice(2)
-if (which === 'soak') {
-  await soak(...rest)
-  process.exit()
-}
-if (which === 'workers') {
-  const { workers } = await import('./workers.mjs')
-  await workers(...rest)
-  process.exit()
-}
-if (which === 'durable' || which === 'restart') {
-  const keeping = await import('./keeping.mjs')
-  await keeping[which](...rest)
-  process.exit()
-}
-if (which === 'hardforks') {
-  const { hardforks } = await import('./hardforks.mjs')
-  await hardforks(...rest)
-  process.exit()
-}
-if (which === 'memory') {
-  const { memory } = await import('./memory.mjs')
-  await memory(...rest)
-  process.exit()
-}
-if (which === 'growth') {
-  const { growth } = await import('./growth.mjs')
-  await growth()
+if (which !== undefined) {
+  const file = FILES[which]
+  if (file === undefined) {
+    console.error(`bench: expected nothing or ${Object.keys(FILES).join(', ')}, got ${which}`)
+    process.exit(1)
+  }
+  const measured = await import(`./${file}.mjs`)
+  await measured[which](...rest)
   process.exit()
 }
 
