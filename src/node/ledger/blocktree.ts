@@ -36,9 +36,9 @@ export interface BlockTree {
   readonly canonical: CanonicalChain
   /** Excludes runs of empty blocks, blocks of `old`, and the genesis, which is hashed on read: `blockByHash` finds all. */
   readonly byHash: PersistentMap<Hash, BlockRecord>
-  /** Of the blocks from `oldEnd` on, except full ones. */
+  /** Of the blocks from `oldEnd` on, except those that are indexed at once. */
   readonly places: PersistentMap<Hash, TransactionPlace>
-  /** Canonical blocks below `oldEnd` and their transactions, and the transactions of full blocks. */
+  /** Canonical blocks below `oldEnd`, their transactions, and those of blocks that are indexed at once. */
   readonly old: HashIndex
   readonly oldEnd: number
   readonly side: SideBlocks
@@ -53,8 +53,8 @@ const INDEXED_BLOCKS = 128
 /** The index takes the oldest blocks where there are more. */
 const MOST_PLACES = 65_536
 
-/** The index takes the transactions of blocks with so many at once: a map of them takes a third of what it takes to mine them. */
-const FULL = 128
+/** Of a block with so many transactions, the index takes them at once: a map of them took a quarter of the time to mine it. */
+const INDEXED_AT_ONCE = 128
 
 interface NetworkPart {
   readonly run: BlockRun
@@ -155,7 +155,7 @@ const indexesOf = memoizeByIdentity(
 )
 
 function indexOf({ transactions }: Block, hash: Hash): number | undefined {
-  if (transactions.length >= FULL) return indexesOf(transactions).get(hash)
+  if (transactions.length >= INDEXED_AT_ONCE) return indexesOf(transactions).get(hash)
   const index = transactions.findIndex((each) => each.hash === hash)
   return index < 0 ? undefined : index
 }
@@ -255,7 +255,7 @@ function withOlder(tree: BlockTree): BlockTree {
     if (record === undefined) continue
     byHash = byHash.delete(hashOf(record))
     entries.push(HashIndex.entry(hashOf(record), number))
-    // those of full blocks are indexed, but not if an older version stored them
+    // those of a large block are indexed already, unless an older version stored it
     for (const { hash } of KeptRecord.partsOf(record).block.transactions) {
       const rest = places.delete(hash)
       if (rest === places) continue
@@ -305,14 +305,14 @@ export function withHeadWorld(tree: BlockTree, world: World): BlockTree {
   const edited = { ...tree, canonical: tree.canonical.withHead(record) }
   if (tree.oldEnd === tree.canonical.length) return edited
   const indexed = { ...edited, byHash: tree.byHash.set(hashOf(record), record) }
-  return isFull(record) ? indexed : withPlaces(indexed, record)
+  return isIndexedAtOnce(record) ? indexed : withPlaces(indexed, record)
 }
 
 /** Indexes a block by its hash, and by those of its transactions. */
 function withRecord(tree: BlockTree, record: BlockRecord): BlockTree {
   const { hash, header, transactions } = record.block
   const grown = { ...tree, byHash: tree.byHash.set(hash, record) }
-  if (!isFull(record)) return withPlaces(grown, record)
+  if (!isIndexedAtOnce(record)) return withPlaces(grown, record)
   const number = Number(header.number)
   const entries = transactions.map((each) => HashIndex.entry(each.hash, number))
   return { ...grown, old: tree.old.with(entries) }
@@ -326,8 +326,8 @@ function withPlaces(tree: BlockTree, record: BlockRecord): BlockTree {
   return { ...tree, places }
 }
 
-function isFull({ block: { header, transactions } }: BlockRecord): boolean {
-  return transactions.length >= FULL && header.number < NUMBERS
+function isIndexedAtOnce({ block: { header, transactions } }: BlockRecord): boolean {
+  return transactions.length >= INDEXED_AT_ONCE && header.number < NUMBERS
 }
 
 /** `last` is the run's last block. If the chain ends with part of the run, appends the rest. */
@@ -386,7 +386,7 @@ export function truncateTo(tree: BlockTree, number: bigint): BlockTree {
   let { places } = tree
   let isIndexed = isOld
   for (const record of tree.canonical.filled(Math.max(length, tree.oldEnd))) {
-    isIndexed ||= isFull(record)
+    isIndexed ||= isIndexedAtOnce(record)
     for (const { hash } of record.block.transactions) places = places.delete(hash)
   }
   const kept: BlockTree = {
