@@ -178,11 +178,8 @@ async function newNode(making: Making): Promise<Node> {
   const { loadState } = settings
   if (state === undefined && loadState !== undefined) {
     const { loadDumpFile } = await import('../node/dump/dumpfile.ts')
-    if ((await loadDumpFile(node.chain, loadState)) === 'accounts only') {
-      making.observer.onNotice?.(
-        `${loadState} has accounts, but no blocks: the chain begins at block 0`,
-      )
-    }
+    const notice = await loadDumpFile(node.chain, loadState)
+    if (notice !== undefined) making.observer.onNotice?.(`${loadState}: ${notice}`)
   }
   if (kept?.state === undefined) await kept?.begin(node.chain.state)
   const now = common.environment.now()

@@ -88,7 +88,7 @@ test('a dump without blocks is loaded, and devchain says what it lacks', async (
   const running = await boot(['--load-state', file])
   expect(await request(running.url, 'eth_getBalance', SECOND, 'latest')).toBe('0x5')
   expect(running.stderr() + running.stdout()).toContain(
-    `${file} has accounts, but no blocks: the chain begins at block 0`,
+    `${file}: only accounts are loaded, into block 0: it has no blocks`,
   )
   await running.stop()
 })

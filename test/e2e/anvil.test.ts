@@ -114,12 +114,14 @@ describe.skipIf(program === undefined)('anvil (skipped if npm has no build of it
     const [from] = (await network.ask('eth_accounts')) as string[]
     const to = `0x${'12'.repeat(20)}`
     const ours = await devchain({ fork: { url: network.url, block: 2 } })
-    await ours('eth_sendTransaction', { from, to, value: '0x5' })
+    const hash = await ours('eth_sendTransaction', { from, to, value: '0x5' })
     const fork = ['--fork-url', network.url, '--fork-block-number', '2']
     const theirs = await startAnvil(program!, ...fork)
     onTestFinished(theirs.stop)
     expect(await theirs.ask('anvil_loadState', await ours('anvil_dumpState'))).toBe(true)
     expect(await theirs.ask('eth_getBalance', to, 'latest')).toBe('0x5')
+    const receipt = (await theirs.ask('eth_getTransactionReceipt', hash)) as Receipt | null
+    expect(receipt).toMatchObject({ transactionHash: hash, blockNumber: '0x3', status: '0x1' })
   })
 
   test.runIf(RECORD)('writes the dump that is recorded for other tests', async () => {

@@ -298,12 +298,15 @@ export const anvilChainMethods: Methods = [
     params: [param('state', data)],
     example: { params: [`0x${Buffer.from('{"accounts":{}}').toString('hex')}`], result: true },
     describe: () => 'state loaded',
-    handle: async ({ chain, peers }, bytes) => {
+    handle: async ({ chain, peers, notes }, bytes) => {
       requireUnlinked({ peers }, 'load a state')
       const { loadState } = await import('../../node/dump/load.ts')
       const { dumpInMemory } = await import('../../node/dump/source.ts')
       const source = dumpInMemory(bytes)
-      await chain.update((state) => loadState(state, source, chain.environment.now()))
+      const notice = await chain.update((state) =>
+        loadState(state, source, chain.environment.now()),
+      )
+      if (notice !== undefined) notes.push(notice)
     },
   }),
   command('anvil_setRpcUrl', {

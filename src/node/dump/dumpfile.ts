@@ -14,15 +14,16 @@ import {
 import { makeFolder, type Replacement, replacementOf } from '../../loader/cachefolder.ts'
 import type { Chain } from '../chain/chain.ts'
 import { beginningWith, type ChainState } from '../ledger/chainstate.ts'
-import { type DumpKind, loadState } from './load.ts'
+import { loadState } from './load.ts'
 import { dumpInFile } from './source.ts'
 import { dumpText } from './write.ts'
 
 /**
  * Loads a dump, with which the chain then begins: resets return to it.
+ * @returns a notice for the log, as `loadState`
  * @throws {DevchainError} `INVALID_PARAMS` with the file's name for one that cannot be loaded
  */
-export async function loadDumpFile(chain: Chain, file: string): Promise<DumpKind> {
+export async function loadDumpFile(chain: Chain, file: string): Promise<string | undefined> {
   const source = dumpInFile(isFolder(file) ? path.join(file, NAME) : file)
   try {
     return await chain.update(async (before) => {

@@ -19,24 +19,24 @@ import { LoadedRecord } from '../ledger/packing/keptrecord.ts'
 import { withoutStale } from '../pool/pool.ts'
 import { type Dump, type DumpSource, readDump } from './read.ts'
 
-export type DumpKind = 'blocks' | 'accounts only'
-
 /**
  * A dump with blocks replaces the chain: common blocks stay, and time continues from the dump's newest block. Accounts
- * missing in the dump are those of the genesis here. Waiting transactions stay if they can. A dump without blocks only
- * replaces its accounts.
+ * missing in the dump are those of the genesis here. Waiting transactions stay if they can. A dump without blocks, or with
+ * those of another fork, only replaces its accounts.
+ * @returns a notice for the log if only accounts are loaded
  * @throws {DevchainError} as `readDump`; then nothing changes
  */
 export async function loadState(
   before: ChainState,
   source: DumpSource,
   now: number,
-): Promise<Change<DumpKind>> {
+): Promise<Change<string | undefined>> {
   const dump = await readDump(source, before)
   const senders = [...before.pool.bySender.entries()].map(([sender]) => sender)
   if (dump.hashes.length === 0) {
     const { state } = editWorld(before, () => dump.world, senders)
-    return { state, value: 'accounts only' }
+    const { number } = headOf(state.tree).block.header
+    return { state, value: `only accounts are loaded, into block ${number}: ${dump.withoutBlocks}` }
   }
   const tree = await treeOf(before.tree, dump)
   const pool = withoutStale(before.pool, dump.world, senders)
@@ -44,7 +44,7 @@ export async function loadState(
   const settings = settingsOnTop(before.settings, tree)
   const clock = { ...before.clock, nextTimestamp: undefined }
   const loaded: ChainState = { ...before, config, tree, pool, settings, clock }
-  return { state: { ...loaded, clock: increasedTime(loaded, 0n, now) }, value: 'blocks' }
+  return { state: { ...loaded, clock: increasedTime(loaded, 0n, now) }, value: undefined }
 }
 
 async function treeOf(before: BlockTree, dump: Dump): Promise<BlockTree> {

@@ -21,8 +21,10 @@ import {
 export interface Dump {
   /** The number of the first block: 0, or in a fork the one after a block of the chain. */
   readonly first: number
-  /** Of all blocks; empty if the dump has only accounts. */
+  /** Of all blocks; empty if only accounts are loaded. */
   readonly hashes: readonly Hash[]
+  /** Why only accounts are loaded. */
+  readonly withoutBlocks: string | undefined
   /** The blocks, to be read once, one after another. @throws {DevchainError} `INVALID_PARAMS` for a wrong one */
   readonly readBlocks: () => IterableIterator<ReadBlock>
   readonly world: World
@@ -33,7 +35,8 @@ export interface Dump {
 export type DumpSource = () => AsyncIterable<Uint8Array>
 
 /**
- * Missing accounts are those of the loading chain's genesis, or of its newest block if the dump has no blocks.
+ * Missing accounts are those of the loading chain's genesis, or of its newest block if no blocks are loaded: the dump
+ * has none, or those of a fork that the chain is not.
  * @throws {DevchainError} `INVALID_PARAMS` for an invalid dump; `LIMIT_EXCEEDED` for one too large to hold
  */
 export async function readDump(source: DumpSource, state: ChainState): Promise<Dump> {
@@ -71,13 +74,14 @@ async function readFrom(source: DumpSource, state: ChainState, base: World): Pro
   }
   await readValues(source(), take, reader.plain)
   requireKinds(members)
-  const line = given.length === 0 ? [] : lineOf(new Members(members, ''), given, tree)
+  const { line, withoutBlocks } = lineOf(new Members(members, ''), given, tree)
   const { world, older } = await reader.worlds()
   const hashes = line.map(({ hash }) => hash)
   const newest = hashes.at(-1)
   return {
     first: Number(line[0]?.header.number ?? 0n),
     hashes,
+    withoutBlocks,
     readBlocks: () => readLine(line, outcomes, config),
     world,
     older: new Map([...older].filter(([hash]) => hash !== newest)),
@@ -120,37 +124,34 @@ export function genesisWorldOf({ origin, tree }: ChainState): World {
   return genesis.isStateless === true ? emptyWorld : genesis.world
 }
 
+type Line = Pick<Dump, 'withoutBlocks'> & { readonly line: GivenBlock[] }
+
 /** The newest block and its ancestors, oldest first. A dump may also have blocks that were rolled back or replaced. */
-function lineOf(dump: Members, given: readonly GivenBlock[], tree: BlockTree): GivenBlock[] {
+function lineOf(dump: Members, given: readonly GivenBlock[], tree: BlockTree): Line {
+  if (given.length === 0) return { line: [], withoutBlocks: 'it has no blocks' }
   const byHash = new Map(given.map((block) => [block.hash, block]))
   const line: GivenBlock[] = []
   let each = newestOf(dump, given)
   for (;;) {
     line.push(each)
     const { number, parentHash } = each.header
-    if (number === 0n) return line.reverse()
+    if (number === 0n) break
     const parent = byHash.get(parentHash)
-    if (parent === undefined || parent.header.number !== number - 1n) {
-      if (tree.network !== undefined && hashByNumber(tree, number - 1n) === parentHash) {
-        return line.reverse()
+    if (parent?.header.number !== number - 1n) {
+      if (tree.network !== undefined && hashByNumber(tree, number - 1n) === parentHash) break
+      if (parent !== undefined || given.some(({ header }) => header.number < number)) {
+        throw unlinked(each, parent)
       }
-      throw unlinked(each, parent, given)
+      const fork = `a fork at block ${number - 1n} (${parentHash})`
+      return { line: [], withoutBlocks: `its blocks load only into ${fork}` }
     }
     each = parent
   }
+  return { line: line.reverse(), withoutBlocks: undefined }
 }
 
-function unlinked(
-  { header: { number, parentHash } }: GivenBlock,
-  parent: GivenBlock | undefined,
-  given: readonly GivenBlock[],
-): DevchainError {
-  const before = given.some(({ header }) => header.number < number)
-  if (parent === undefined && !before) {
-    const problem = `blocks: they begin with ${number}, and the blocks before it are missing`
-    const fork = `a fork at block ${number - 1n} (${parentHash})`
-    return noDump(`${problem}: it is the dump of a fork, and loads only into ${fork}`)
-  }
+function unlinked({ header }: GivenBlock, parent: GivenBlock | undefined): DevchainError {
+  const { number, parentHash } = header
   const found =
     parent === undefined ? 'none has that hash' : `that is block ${parent.header.number}`
   return noDump(`blocks: block ${number} follows ${parentHash}, and ${found}`)

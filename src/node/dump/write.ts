@@ -15,8 +15,7 @@ import {
 } from '../../state/world.ts'
 import type { Replayed } from '../calls/replay.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
-import { type BlockTree, headOf } from '../ledger/blocktree.ts'
-import { CanonicalChain } from '../ledger/canonicalchain.ts'
+import { firstOwn, headOf } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { KeptRecord } from '../ledger/packing/keptrecord.ts'
 import { blobFeeIn } from '../mining/environment.ts'
@@ -37,7 +36,7 @@ const PIECE = 2 ** 19
 const COMPRESSED_PIECE = 2 ** 17
 
 /**
- * The gzipped dump. A fork's dump has only the accounts that are loaded here. Transactions are replayed for anvil's call frames.
+ * The gzipped dump. A fork's dump has only its own blocks, and the accounts that are loaded here. Transactions are replayed for anvil's call frames.
  * @param historical adds the accounts after each older block
  * @throws {DevchainError} `LIMIT_EXCEEDED` for more blocks than can be loaded, and if the disk is full; `CANCELLED`
  */
@@ -46,7 +45,7 @@ export async function dumpState(
   historical = false,
   cancellation?: Cancellation,
 ): Promise<Spool> {
-  const blocks = ownBlocks(state.tree).length
+  const blocks = state.tree.canonical.length - firstOwn(state.tree)
   if (blocks * LEAST_BLOCK > MAX_DUMP) {
     const message = `the dump of ${blocks} blocks has more than ${MAX_DUMP} bytes of JSON, the most that can be loaded`
     throw limitExceeded(message)
@@ -94,7 +93,8 @@ async function* listsOf(
   chain: Replayed,
 ): AsyncIterableIterator<Record<'blocks' | 'transactions', Uint8Array>> {
   const [blocks, transactions] = [new Pieces(), new Pieces()]
-  for (const record of ownBlocks(chain.state.tree).values()) {
+  const { tree } = chain.state
+  for (const record of tree.canonical.values(firstOwn(tree))) {
     const parts = KeptRecord.partsOf(record)
     const full = blocks.addEntry(printJson(dumpedBlock(parts.block)))
     if (full !== undefined) yield { blocks: full, transactions: EMPTY_BYTES }
@@ -149,18 +149,19 @@ function* beginningOf(state: ChainState): IterableIterator<string> {
   const genesis = ownGenesisOf(state)
   yield `{"block":${environmentOf(state, head)},"chain_id":${config.chainId}`
   // anvil looks it up among the blocks of the dump, and of its fork
-  yield `,"best_block_number":${tree.network?.number ?? head.block.header.number},"accounts":{`
+  yield `,"best_block_number":${head.block.header.number},"accounts":{`
   yield* joined(accountsWith(head.world, genesis), accountParts)
   yield '},"blocks":['
 }
 
 function* endOf(state: ChainState, historical: boolean): IterableIterator<string> {
-  const canonical = ownBlocks(state.tree)
+  const { canonical } = state.tree
+  const first = firstOwn(state.tree)
   yield '],"historical_states":'
-  if (historical && canonical.length > 0) {
+  if (historical && canonical.length > first) {
     const genesis = ownGenesisOf(state)
     const records = filtered(
-      canonical.values(0, canonical.length - 1),
+      canonical.values(first, canonical.length - 1),
       ({ isStateless }) => isStateless !== true,
     )
     yield '['
@@ -168,11 +169,6 @@ function* endOf(state: ChainState, historical: boolean): IterableIterator<string
     yield ']'
   } else yield 'null'
   yield '}'
-}
-
-/** Empty for a fork, whose blocks need those of its network. */
-function ownBlocks({ canonical, network }: BlockTree): CanonicalChain {
-  return network === undefined ? canonical : CanonicalChain.empty()
 }
 
 type Parts = readonly string[] | IterableIterator<string>

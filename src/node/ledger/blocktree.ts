@@ -238,8 +238,8 @@ export function appendBlock(tree: BlockTree, appended: BlockRecord): BlockTree {
   return indexed
 }
 
-/** Of the chain's own blocks, after those of a fork's network. */
-function firstOwn({ network }: BlockTree): number {
+/** Number of the first of the chain's own blocks, after those of a fork's network. */
+export function firstOwn({ network }: BlockTree): number {
   return network === undefined ? 0 : network.number + 1
 }
 

@@ -509,11 +509,6 @@ describe('an invalid dump', () => {
       /blocks: block 6 follows 0x.*, and none has that hash/,
     ],
     [
-      'blocks that begin elsewhere',
-      (dump) => without(dump, 0),
-      /blocks: they begin with 1, and the blocks before it are missing/,
-    ],
-    [
       'another number than its place',
       (dump) => (block(dump, 5).header.number = '0x9'),
       /blocks: block 6 follows 0x.*, and none has that hash/,

@@ -2,7 +2,12 @@
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createDevchain, type DevchainOptions } from '../../../src/devchain.ts'
+import {
+  createDevchain,
+  type DevchainOptions,
+  type ObservedCall,
+  type Observer,
+} from '../../../src/devchain.ts'
 import { forkOf, startUpstream } from '../../support/fork/upstream.ts'
 import type { Ask } from '../../support/tools/anvil.ts'
 
@@ -24,8 +29,8 @@ const recorded = (version: string): Recorded => {
 
 const packed = (dump: unknown): string => `0x${Buffer.from(JSON.stringify(dump)).toString('hex')}`
 
-async function devchain(options: DevchainOptions = {}): Promise<Ask> {
-  const { request, close } = await createDevchain(options)
+async function devchain(options: DevchainOptions = {}, observer: Observer = {}): Promise<Ask> {
+  const { request, close } = await createDevchain({ noForkCache: true, ...options }, { observer })
   onTestFinished(close)
   return (method, ...params) => request({ method, params })
 }
@@ -71,6 +76,7 @@ describe('a dump of a fork, which has the blocks after that of its network,', ()
     const snapshot = await upstream.ask('evm_snapshot')
     await upstream.ask('eth_sendTransaction', { from, to: OWN, value: '0x7' })
     await upstream.ask('evm_mine')
+    await upstream.ask('evm_mine')
     const head = (await upstream.ask('eth_getBlockByNumber', 'latest', false)) as Json
     const text = String(await upstream.ask('anvil_dumpState'))
     const whole = JSON.parse(gunzipSync(Buffer.from(text.slice(2), 'hex')).toString())
@@ -95,28 +101,66 @@ describe('a dump of a fork, which has the blocks after that of its network,', ()
     })
   })
 
-  test('is refused elsewhere with the block that it needs', async () => {
-    const { dump } = await grown()
-    const [first] = dump.blocks
-    const before = BigInt(first.header.number) - 1n
-    const ask = await devchain()
-    await expect(ask('anvil_loadState', packed(dump))).rejects.toMatchObject({
+  test.each(['a chain without a network', 'a fork of another block'])(
+    'sets only its accounts in %s, with a note that says which fork it needs',
+    async (where) => {
+      const { upstream, dump } = await grown()
+      const [first] = dump.blocks
+      const before = BigInt(first.header.number) - 1n
+      const fork = where.startsWith('a fork') ? { fork: { url: upstream.url, block: 0 } } : {}
+      const calls: ObservedCall[] = []
+      const ask = await devchain(fork, { onCall: (call) => calls.push(call) })
+      expect(await ask('anvil_loadState', packed(dump))).toBe(true)
+      expect(calls[0]?.notes).toEqual([
+        `only accounts are loaded, into block 0: its blocks load only into a fork at block ${before} (${first.header.parentHash})`,
+      ])
+      expect(await ask('eth_blockNumber')).toBe('0x0')
+      expect(await ask('eth_getBalance', OWN, 'latest')).toBe('0x7')
+    },
+  )
+
+  test('is refused if blocks after its first are missing', async () => {
+    const { upstream, dump } = await grown()
+    await using fork = await forkOf(upstream)
+    const blocks = dump.blocks.filter((_: Json, index: number) => index !== 1)
+    expect(blocks).toHaveLength(2)
+    await expect(fork.ask('anvil_loadState', packed({ ...dump, blocks }))).rejects.toMatchObject({
       code: -32602,
-      message: expect.stringContaining(
-        `loads only into a fork at block ${before} (${first.header.parentHash})`,
-      ),
+      message: expect.stringMatching(/none has that hash/),
     })
   })
 })
 
-test('the dump of a fork names the block at which it forks, as anvil looks for the newest', async () => {
+test('the dump of a fork has its own blocks, and loads into the same fork', async () => {
   await using upstream = await startUpstream()
   await upstream.ask('evm_mine')
   await using fork = await forkOf(upstream)
+  const [from] = (await fork.ask('eth_accounts')) as string[]
+  const hash = await fork.ask('eth_sendTransaction', {
+    from,
+    to: `0x${'b3'.repeat(20)}`,
+    value: '0x9',
+  })
   await fork.ask('evm_mine')
-  const text = String(await fork.ask('anvil_dumpState'))
-  const dump = JSON.parse(gunzipSync(Buffer.from(text.slice(2), 'hex')).toString())
-  expect(dump).toMatchObject({ best_block_number: 1, blocks: [] })
+  const dump = String(await fork.ask('anvil_dumpState', true))
+  const whole = JSON.parse(gunzipSync(Buffer.from(dump.slice(2), 'hex')).toString())
+  const numbers = whole.blocks.map(({ header }: Json) => Number(header.number))
+  expect([whole.best_block_number, numbers]).toEqual([3, [2, 3]])
+  await using other = await forkOf(upstream)
+  expect(await other.ask('anvil_loadState', dump)).toBe(true)
+  const asked = [
+    ['eth_getTransactionReceipt', hash],
+    ['debug_traceTransaction', hash, { tracer: 'callTracer' }],
+    ['eth_getBlockByNumber', 'latest', true],
+    ['eth_getBalance', `0x${'b3'.repeat(20)}`, '0x2'],
+    ['eth_getBalance', `0x${'b3'.repeat(20)}`, '0x1'],
+  ] as const
+  for (const [method, ...params] of asked) {
+    expect([method, await other.ask(method, ...params)]).toEqual([
+      method,
+      await fork.ask(method, ...params),
+    ])
+  }
 })
 
 test('a dump from before blocks were dumped has its accounts', async () => {
