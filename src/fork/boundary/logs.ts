@@ -81,15 +81,22 @@ async function inParts(
   const { upstream, context } = request
   const last = to === undefined || to > upstream.number ? upstream.number : to
   const range = { from, to: last }
-  const make = (): Promise<readonly Json[]> => logsBetween(upstream, filter, range, context.caller)
-  const ask = (): Promise<readonly Json[]> =>
-    upstream.ask('eth_getLogs', [within(filter, range)], last, readLogs, make)
-  const logs = await ask().catch((error) => {
-    // clients share a search, and the one that began it may be gone
-    const isOthers = error instanceof DevchainError && error.word === 'CANCELLED'
-    if (isOthers && !context.caller.aborted) return ask()
-    throw error
-  })
+  const ask = async (): Promise<readonly Json[]> => {
+    let isOwn = false
+    const make = (): Promise<readonly Json[]> => {
+      isOwn = true
+      return logsBetween(upstream, filter, range, context.caller)
+    }
+    try {
+      return await upstream.ask('eth_getLogs', [within(filter, range)], last, readLogs, make)
+    } catch (error) {
+      const isCancelled = error instanceof DevchainError && error.word === 'CANCELLED'
+      // clients share a search, and the one that began it may be gone
+      if (isCancelled && !isOwn && !context.caller.aborted) return await ask()
+      throw error
+    }
+  }
+  const logs = await ask()
   if (to !== undefined && to <= upstream.number) return logs
   const rest = { ...filter, fromBlock: quantityFromBigint(upstream.number + 1n) }
   if (headNumber(request) <= upstream.number && to !== undefined) return logs

@@ -263,25 +263,31 @@ describe('a service that', () => {
   })
 })
 
-test('a search for logs ends when its client disconnects, and goes on for another that waits for it', async () => {
+test('a search for logs ends when its clients disconnect, and goes on for another that waits for it', async () => {
   await using upstream = await startUpstream()
   await upstream.ask('hardhat_mine', numberOf(3_000))
   await using stage = await startStage({ fork: { url: upstream.url }, noForkCache: true })
-  using gone = await connectRaw(Number(new URL(stage.url).port))
+  const port = Number(new URL(stage.url).port)
+  using gone = await connectRaw(port)
+  using later = await connectRaw(port)
   let asked = 0
   let other: Promise<unknown> | undefined
   const params = { fromBlock: '0x0' }
   upstream.faults.refuse = ({ method }) => {
     if (method !== 'eth_getLogs') return undefined
     asked += 1
-    if (asked === 1) other = stage.ask(method, params)
+    if (asked === 1) later.write(rawPost(bodyOf(method, [params])))
+    if (asked === 50) other = stage.ask(method, params)
     if (asked === 100) gone.socket.resetAndDestroy()
+    if (asked === 300) later.socket.resetAndDestroy()
     return asked === 1 ? { code: 35, message: 'limited to a 2 block range' } : undefined
   }
   const failure = stage.failure('eth_getLogs')
   gone.write(rawPost(bodyOf('eth_getLogs', [params])))
   expect(await failure).toMatchObject({ message: expect.stringContaining('disconnected') })
+  const second = stage.failure('eth_getLogs')
   expect(await other).toEqual([])
+  expect(await second).toMatchObject({ message: expect.stringContaining('disconnected') })
 })
 
 test('logs that were requested in parts are replayed as a whole', async () => {
