@@ -149,11 +149,9 @@ export class BlockState implements BackedState, MissSource {
 
   *#known(): Iterable<readonly [Uint8Array, Account]> {
     for (const [address, account] of this.#accounts) {
-      // without a read of the nonce, it is as it was made here
-      if (this.#patches.own.has(address) && !this.#nonces.has(address)) {
-        const balance = this.#patches.own.get(address) ?? 0n
-        yield [addressKey(address), { ...emptyAccount(address), balance }]
-      } else if (account !== undefined) yield [addressKey(address), account]
+      // a dump with a wrong nonce would be loaded with it
+      if (this.#patches.own.has(address) && !this.#nonces.has(address)) continue
+      if (account !== undefined) yield [addressKey(address), account]
     }
   }
 

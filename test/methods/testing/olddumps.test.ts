@@ -163,6 +163,19 @@ test('the dump of a fork has its own blocks, and loads into the same fork', asyn
   }
 })
 
+test('the dump of a fork leaves out accounts whose nonce is not fetched', async () => {
+  await using upstream = await startUpstream()
+  const [from, used] = (await upstream.ask('eth_accounts')) as string[]
+  await upstream.ask('eth_sendTransaction', { from: used, to: used, value: '0x1' })
+  await using fork = await forkOf(upstream)
+  await fork.ask('eth_sendTransaction', { from, to: from, value: '0x1' })
+  const dump = await fork.ask('anvil_dumpState')
+  await using other = await forkOf(upstream)
+  await other.ask('anvil_loadState', dump)
+  expect(await other.ask('eth_getTransactionCount', from, 'latest')).toBe('0x1')
+  expect(await other.ask('eth_getTransactionCount', used, 'latest')).toBe('0x1')
+})
+
 test('a dump from before blocks were dumped has its accounts', async () => {
   const { dump, account, balances } = recorded('1.5.1')
   const ask = await devchain()
