@@ -62,7 +62,7 @@ interface RemoteCoverage {
 /** Accounts per batch of balance calls; a chain accepts a thousand calls. */
 const BATCH = 500
 
-const latestBlock: Call = { method: 'eth_getBlockByNumber', params: ['latest', false] }
+const newestNumber: Call = { method: 'eth_blockNumber' }
 const pendingBlock: Call = { method: 'eth_getBlockByNumber', params: ['pending', false] }
 const allSnapshots: Call = { method: 'devchain_snapshots' }
 
@@ -109,8 +109,8 @@ const HANDLERS: Partial<
   reset: async ({ call, callAll, words: [block], flags }) => {
     if (flags.fork === true) return await forkAnew(call, block)
     if (block !== undefined) throw invalidParams(`a block needs --fork, got ${printValue(block)}`)
-    const [, newest] = await callAll([{ method: 'evm_reset', params: [] }, latestBlock])
-    const begun = quantityOf(newest, 'number')
+    const [, newest = null] = await callAll([{ method: 'evm_reset', params: [] }, newestNumber])
+    const begun = quantityOf({ number: newest }, 'number')
     // a fork begins at a block of its network
     const where = begun === 0 ? 'genesis' : `block ${number(begun)}, where the chain starts`
     return { json: null, text: `reset to ${where}` }
@@ -126,8 +126,8 @@ const HANDLERS: Partial<
       throw invalidParams(`expected a number of blocks, got ${printValue(blocks)}`)
     }
     const order: Call = { method: 'evm_mine', params: [{ blocks: Number(blocks) }] }
-    const [, newest] = await callAll([order, latestBlock])
-    const blockNumber = quantityOf(newest, 'number')
+    const [, newest = null] = await callAll([order, newestNumber])
+    const blockNumber = quantityOf({ number: newest }, 'number')
     const text = `mined ${plural(BigInt(blocks), 'block')}: the newest is ${number(blockNumber)}`
     return { json: { blockNumber }, text }
   },

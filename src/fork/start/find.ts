@@ -197,7 +197,7 @@ export async function requireSameBlock(
     const asked = client.request('eth_getBlockByNumber', [quantityFromBigint(number), false])
     const found = await asked.catch((error: Error) => {
       if (mustAnswer) throw error
-      options.onNotice?.(`not used for now: ${error.message}`)
+      options.onNotice?.(`cannot check the forked block: ${error.message}`)
       return { hash }
     })
     const other = (found as { hash?: unknown } | null)?.hash

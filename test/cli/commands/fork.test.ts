@@ -29,6 +29,24 @@ async function run(args: readonly string[], env: Readonly<Record<string, string>
 }
 
 describe('devchain reset --fork', () => {
+  test('without --fork needs no network', async () => {
+    await using upstream = await startUpstream()
+    await upstream.ask('evm_mine')
+    await using fork = await createDevchain({
+      fork: { url: upstream.url },
+      forkRetries: 0,
+      noForkCache: true,
+      port: 0,
+    })
+    const env = { DEVCHAIN_URL: (await fork.listen()).url }
+    await upstream[Symbol.asyncDispose]()
+    expect(await run(['reset'], env)).toEqual({
+      code: 0,
+      stdout: 'reset to block 1, where the chain starts\n',
+      stderr: '',
+    })
+  })
+
   test('forks the same network at another block, and refuses an invalid block', async () => {
     await using upstream = await startUpstream()
     await upstream.ask('hardhat_mine', '0x5')
