@@ -136,6 +136,17 @@ test('coverage counts what chains in all threads ran, once each', async () => {
   expect(readFileSync(file, 'utf8')).toContain('FNDA:4,Rates.withInterest\n')
 })
 
+test('the gas report counts the first transaction of a chain in a new thread', async () => {
+  writeFileSync(path.join(folder, 'crash.cjs'), '')
+  const project = compile(projectSources())
+  writeProject(folder, 'foundry', project)
+  const url = `${await start('--artifacts', path.join(folder, 'out'))}/1`
+  await deploy((method, ...params) => request(url, method, ...params), initCode(project, 'Rates'))
+  expect(await request(url, 'devchain_gasReport')).toMatchObject([
+    { contract: 'Rates', function: '(deployment)', calls: 1 },
+  ])
+})
+
 test('each of twenty chains in threads replies and ends as it does alone', async () => {
   writeFileSync(path.join(folder, 'crash.cjs'), SAME_SCRIPT)
   const url = await start('--threads', '3', '--accounts', '3', '--clock', 'step:3')

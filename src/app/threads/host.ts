@@ -93,7 +93,7 @@ export class Host {
     })
     // a thread may have no chain for a while
     this.#common.artifacts.join(() => undefined)
-    this.#common.artifacts.readSoon()
+    void this.#common.artifacts.read()
   }
 
   #request(request: SentRequest): MaybePromise<string | undefined | LongReply> {
@@ -133,6 +133,8 @@ export class Host {
     const taken = this.#taken
     this.#chains.set(name, await this.#opened(name, beginning))
     await taken
+    // the first calls of a chain have names, and are counted, as in the main thread
+    await this.#common.artifacts.read()
   }
 
   #takeArtifacts(added: AddedArtifacts): Promise<number> {
