@@ -149,7 +149,7 @@ export class BlockState implements BackedState, MissSource {
 
   *#known(): Iterable<readonly [Uint8Array, Account]> {
     for (const [address, account] of this.#accounts) {
-      // a dump with a wrong nonce would be loaded with it
+      // its nonce is not known, and a dump would be loaded with 0
       if (this.#patches.own.has(address) && !this.#nonces.has(address)) continue
       if (account !== undefined) yield [addressKey(address), account]
     }

@@ -109,8 +109,8 @@ const HANDLERS: Partial<
   reset: async ({ call, callAll, words: [block], flags }) => {
     if (flags.fork === true) return await forkAnew(call, block)
     if (block !== undefined) throw invalidParams(`a block needs --fork, got ${printValue(block)}`)
-    const [, newest = null] = await callAll([{ method: 'evm_reset', params: [] }, newestNumber])
-    const begun = quantityOf({ number: newest }, 'number')
+    const [, newest] = await callAll([{ method: 'evm_reset', params: [] }, newestNumber])
+    const begun = quantityOf(newest)
     // a fork begins at a block of its network
     const where = begun === 0 ? 'genesis' : `block ${number(begun)}, where the chain starts`
     return { json: null, text: `reset to ${where}` }
@@ -126,8 +126,8 @@ const HANDLERS: Partial<
       throw invalidParams(`expected a number of blocks, got ${printValue(blocks)}`)
     }
     const order: Call = { method: 'evm_mine', params: [{ blocks: Number(blocks) }] }
-    const [, newest = null] = await callAll([order, newestNumber])
-    const blockNumber = quantityOf({ number: newest }, 'number')
+    const [, newest] = await callAll([order, newestNumber])
+    const blockNumber = quantityOf(newest)
     const text = `mined ${plural(BigInt(blocks), 'block')}: the newest is ${number(blockNumber)}`
     return { json: { blockNumber }, text }
   },
@@ -307,10 +307,11 @@ async function withoutName(callAll: CommandRequest['callAll']): Promise<RemoteSn
 }
 
 /** @throws {NoChain} if another kind of chain answered */
-function quantityOf(value: Json | undefined, member: string): number {
-  const quantity = (value as { readonly [key: string]: Json } | null | undefined)?.[member]
+function quantityOf(value: Json | undefined, member?: string): number {
+  const members = value as { readonly [key: string]: Json } | null | undefined
+  const quantity = member === undefined ? value : members?.[member]
   if (typeof quantity === 'string' && /^0x[0-9a-f]+$/i.test(quantity)) return Number(quantity)
-  throw new NoChain(`expected ${member} from the chain, got ${printValue(value)}`)
+  throw new NoChain(`expected ${member ?? 'a number'} from the chain, got ${printValue(value)}`)
 }
 
 /** @throws {NoChain} if another kind of chain answered */

@@ -33,7 +33,7 @@ export async function loadState(
 ): Promise<Change<string | undefined>> {
   const dump = await readDump(source, before)
   const senders = [...before.pool.bySender.entries()].map(([sender]) => sender)
-  if (dump.hashes.length === 0) {
+  if (dump.withoutBlocks !== undefined) {
     const { state } = editWorld(before, () => dump.world, senders)
     const { number } = headOf(state.tree).block.header
     return { state, value: `only accounts are loaded, into block ${number}: ${dump.withoutBlocks}` }

@@ -21,9 +21,9 @@ import {
 export interface Dump {
   /** The number of the first block: 0, or in a fork the one after a block of the chain. */
   readonly first: number
-  /** Of all blocks; empty if only accounts are loaded. */
+  /** Of all blocks; empty with `withoutBlocks`. */
   readonly hashes: readonly Hash[]
-  /** Why only accounts are loaded. */
+  /** Why only accounts are loaded; undefined: blocks are too. */
   readonly withoutBlocks: string | undefined
   /** The blocks, to be read once, one after another. @throws {DevchainError} `INVALID_PARAMS` for a wrong one */
   readonly readBlocks: () => IterableIterator<ReadBlock>
@@ -41,7 +41,7 @@ export type DumpSource = () => AsyncIterable<Uint8Array>
  */
 export async function readDump(source: DumpSource, state: ChainState): Promise<Dump> {
   const whole = await readFrom(source, state, genesisWorldOf(state))
-  if (whole.hashes.length > 0) return whole
+  if (whole.withoutBlocks === undefined) return whole
   const { world } = headOf(state.tree)
   return genesisWorldOf(state) === world ? whole : await readFrom(source, state, world)
 }

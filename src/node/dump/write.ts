@@ -36,7 +36,8 @@ const PIECE = 2 ** 19
 const COMPRESSED_PIECE = 2 ** 17
 
 /**
- * The gzipped dump. A fork's dump has only its own blocks, and the accounts that are loaded here. Transactions are replayed for anvil's call frames.
+ * The gzipped dump. A fork's dump has only its own blocks, and the accounts that are loaded here. Transactions are replayed
+ * for anvil's call frames.
  * @param historical adds the accounts after each older block
  * @throws {DevchainError} `LIMIT_EXCEEDED` for more blocks than can be loaded, and if the disk is full; `CANCELLED`
  */
@@ -144,11 +145,10 @@ class Pieces {
 }
 
 function* beginningOf(state: ChainState): IterableIterator<string> {
-  const { tree, config } = state
-  const head = headOf(tree)
+  const { config } = state
+  const head = headOf(state.tree)
   const genesis = ownGenesisOf(state)
   yield `{"block":${environmentOf(state, head)},"chain_id":${config.chainId}`
-  // anvil looks it up among the blocks of the dump, and of its fork
   yield `,"best_block_number":${head.block.header.number},"accounts":{`
   yield* joined(accountsWith(head.world, genesis), accountParts)
   yield '},"blocks":['

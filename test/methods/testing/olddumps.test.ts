@@ -101,13 +101,16 @@ describe('a dump of a fork, which has the blocks after that of its network,', ()
     })
   })
 
-  test.each(['a chain without a network', 'a fork of another block'])(
+  test.each([
+    ['a chain without a network', false],
+    ['a fork of another block', true],
+  ])(
     'sets only its accounts in %s, with a note that says which fork it needs',
-    async (where) => {
+    async (_, isFork) => {
       const { upstream, dump } = await grown()
       const [first] = dump.blocks
       const before = BigInt(first.header.number) - 1n
-      const fork = where.startsWith('a fork') ? { fork: { url: upstream.url, block: 0 } } : {}
+      const fork = isFork ? { fork: { url: upstream.url, block: 0 } } : {}
       const calls: ObservedCall[] = []
       const ask = await devchain(fork, { onCall: (call) => calls.push(call) })
       expect(await ask('anvil_loadState', packed(dump))).toBe(true)
